@@ -1,0 +1,33 @@
+# Every target sets up what it needs first; a second run does no set-up.
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench rewrites-report clean
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## virtual environment, dependencies, Java
+
+$(READY): pyproject.toml constraints.txt tools/setup.sh
+	@tools/setup.sh $(VENV)
+
+demo: $(READY)  ## a query over a disordered stream of vehicles, live, for about 20 seconds
+	@$(BIN)/slackwater demo
+
+test: $(READY) lint  ## style, types, import arrows, then every test
+	@$(BIN)/python -m pytest
+
+lint: $(READY)  ## ruff, mypy, import-linter
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+bench: $(READY)  ## every benchmark, side by side, as ratios
+	@$(BIN)/python -m bench
+
+rewrites-report: $(READY)  ## rule, cases run, times fired
+	@$(BIN)/python -m pytest tests/rewrite -q --rewrites-report
+
+clean:  ## remove what set-up and tests made
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache build dist

@@ -1,0 +1,1 @@
+"""The live dashboard: a thin shell over app."""

@@ -1,0 +1,1 @@
+"""Disorder control: estimators, the controller, the record store, replay and yardsticks."""

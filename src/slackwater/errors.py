@@ -1,0 +1,109 @@
+"""One root error: a stable code, the place in the query text as data, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a text something stands: line and column from 1, the line itself, how many characters."""
+
+    line: int
+    column: int
+    text: str
+    length: int = 1
+    file: str = "query"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def underlined(self) -> str:
+        """The line with the offending characters underlined; a very long line is shown in part."""
+        first = max(0, self.column - 61)
+        shown = self.text[first : first + 120]
+        width = max(1, min(self.length, len(shown) - (self.column - 1 - first)))
+        gutter = str(self.line)
+        return f"  {gutter} | {shown}\n  {' ' * len(gutter)} | {' ' * (self.column - 1 - first)}{'^' * width}"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """What went wrong, as data: the code is stable, the texts may be reworded."""
+
+    code: str
+    message: str
+    expected: str = ""
+    hint: str = ""
+    place: Place | None = None
+
+
+class SlackwaterError(Exception):
+    """The root of all errors that Slackwater raises on purpose.
+
+    >>> raise SlackwaterError("SW-400", "no such thing", hint="name another")
+    Traceback (most recent call last):
+    slackwater.errors.SlackwaterError: SW-400: no such thing
+      do: name another
+    """
+
+    def __init__(
+        self, code: str, message: str, *, expected: str = "", hint: str = "", place: Place | None = None
+    ) -> None:
+        self.problem = Problem(code, message, expected, hint, place)
+        super().__init__(code, message)
+
+    @property
+    def code(self) -> str:
+        return self.problem.code
+
+    @property
+    def place(self) -> Place | None:
+        return self.problem.place
+
+    def at(self, place: Place) -> SlackwaterError:
+        """The same error with its place in the text, unless it has one already."""
+        if self.problem.place is None:
+            self.problem = replace(self.problem, place=place)
+        return self
+
+    def __str__(self) -> str:
+        problem = self.problem
+        lines = [f"{problem.code}: {problem.message}"]
+        if problem.place:
+            lines += [f"  at {problem.place}", problem.place.underlined()]
+        if problem.expected:
+            lines.append(f"  expected: {problem.expected}")
+        if problem.hint:
+            lines.append(f"  do: {problem.hint}")
+        return "\n".join(lines)
+
+
+class QueryError(SlackwaterError):
+    """The text of a query, or a plan written directly, is wrong (codes SW-1xx to SW-3xx)."""
+
+
+class InputError(SlackwaterError):
+    """A file, an option or a value that was given cannot be used (codes SW-4xx)."""
+
+
+class RunError(SlackwaterError):
+    """A running pipeline met something that it must not pass over (codes SW-5xx)."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint that names the closest known name, or lists what there is.
+
+    >>> nearest("sped", ["speed", "segment"])
+    "did you mean 'speed'?"
+    >>> nearest("x", ["speed", "segment"])
+    'known: segment, speed'
+    """
+    names = {each.lower(): each for each in known}
+    if close := get_close_matches(name.lower(), names, n=1, cutoff=0.6):
+        return f"did you mean '{names[close[0]]}'?"
+    listed = sorted(names.values())
+    more = f" and {len(listed) - 8} more" if len(listed) > 8 else ""
+    return f"known: {', '.join(listed[:8])}{more}" if listed else "nothing is declared yet"

@@ -1,0 +1,1 @@
+"""Text to algebra: the sqlglot dialect for bracket clauses, the statements of a SQL file, the binder."""

@@ -1,0 +1,1 @@
+"""The reference interpreter: what a plan means, as plainly as Python allows."""

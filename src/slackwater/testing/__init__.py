@@ -1,0 +1,1 @@
+"""Random plans and streams, fault sentinels, a fake clock: for tests and demos."""
