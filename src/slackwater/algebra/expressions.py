@@ -1,0 +1,273 @@
+"""Spark SQL expressions through sqlglot: their columns, their aggregates, their type, their canonical text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TypeAlias
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+from sqlglot.optimizer.annotate_types import annotate_types
+from sqlglot.schema import MappingSchema
+
+from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
+from slackwater.errors import QueryError
+
+Tree: TypeAlias = exp.Expr
+DIALECT = "spark"
+RESERVED = frozenset(
+    [
+        "all",
+        "and",
+        "anti",
+        "any",
+        "as",
+        "between",
+        "both",
+        "by",
+        "case",
+        "cast",
+        "cross",
+        "distinct",
+        "else",
+        "end",
+        "except",
+        "exists",
+        "false",
+        "from",
+        "full",
+        "group",
+        "having",
+        "in",
+        "inner",
+        "intersect",
+        "into",
+        "is",
+        "join",
+        "lateral",
+        "leading",
+        "left",
+        "like",
+        "limit",
+        "minus",
+        "natural",
+        "not",
+        "null",
+        "on",
+        "or",
+        "order",
+        "outer",
+        "right",
+        "select",
+        "semi",
+        "some",
+        "table",
+        "then",
+        "to",
+        "trailing",
+        "true",
+        "union",
+        "unique",
+        "using",
+        "values",
+        "when",
+        "where",
+        "window",
+        "with",
+    ]
+)
+"""Words that canonical text quotes when they name a column."""
+AGGREGATES_WITHOUT_CLASS = frozenset({"try_sum", "try_avg", "count_if", "bool_and", "bool_or", "every", "some"})
+
+
+@lru_cache(maxsize=4096)
+def parsed(sql: str) -> Tree:
+    """The tree of an expression. It is shared: copy it before changing it.
+
+    >>> parsed("a + 1").sql()
+    'a + 1'
+    """
+    try:
+        return sqlglot.parse_one(sql, read=DIALECT)
+    except (SqlglotError, RecursionError) as cause:
+        raise QueryError(
+            "SW-101", f"'{sql[:80]}' is not an expression", hint="write an expression of Spark SQL"
+        ) from cause
+
+
+def text(tree: Tree) -> str:
+    """Canonical text: Spark's dialect, one line, identifiers quoted only where they must be."""
+    try:
+        return tree.sql(dialect=DIALECT, comments=False)
+    except RecursionError as cause:
+        raise QueryError("SW-102", "the expression is nested too deeply", hint="split it into views") from cause
+
+
+def name_of(column: exp.Column) -> str:
+    """The reference that a column node makes, `name` or `alias.name`."""
+    return f"{column.table}.{column.name}" if column.table else column.name
+
+
+def columns(expr: Expr | Tree) -> tuple[str, ...]:
+    """The columns that an expression names, each once, in order.
+
+    >>> columns(Expr("A.x + y * A.x", "int"))
+    ('A.x', 'y')
+    """
+    tree = parsed(expr.sql) if isinstance(expr, Expr) else expr
+    return tuple(dict.fromkeys(name_of(column) for column in tree.find_all(exp.Column, bfs=False)))
+
+
+def is_aggregate(node: Tree) -> bool:
+    """Whether a node is a call of an aggregate function."""
+    if isinstance(node, exp.Anonymous):
+        return node.name.lower() in AGGREGATES_WITHOUT_CLASS
+    return isinstance(node, (exp.AggFunc, exp.ArrayUniqueAgg))
+
+
+def aggregates(tree: Tree) -> list[Tree]:
+    """The outermost aggregate calls of a tree, in order.
+
+    >>> [text(call) for call in aggregates(parsed("1 + AVG(x) / MAX(y)"))]
+    ['AVG(x)', 'MAX(y)']
+    """
+    if is_aggregate(tree):
+        return [tree]
+    return [call for child in tree.iter_expressions() for call in aggregates(child)]
+
+
+def typed(tree: Tree, schema: Schema, pseudo: Mapping[str, str] = PSEUDO_COLUMNS) -> Expr:
+    """The expression with every column resolved in `schema` and spelled canonically, and its type."""
+    tree = resolved(tree, schema, pseudo)
+    return Expr(text(tree), type_of(tree, schema))
+
+
+def resolved(tree: Tree, schema: Schema, pseudo: Mapping[str, str] = PSEUDO_COLUMNS) -> Tree:
+    """A copy in which every column is spelled as canonical text does; an unknown one is an error."""
+
+    def spell(node: Tree) -> Tree:
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return node
+        reference = name_of(node)
+        if not schema.matching(reference) and reference.lower() in pseudo:
+            return exp.column(reference.lower())
+        if not schema.matching(reference) and schema.matching(node.table):
+            return exp.Dot(this=column_node(schema.reference(schema.find(node.table))), expression=node.this)
+        return column_node(schema.reference(schema.find(reference)))
+
+    return tree.copy().transform(spell)
+
+
+def renamed(expr: Expr, rename: Callable[[str], str | Tree]) -> Expr:
+    """The expression with each column reference replaced by another, or by a tree."""
+
+    def swap(node: Tree) -> Tree:
+        if not isinstance(node, exp.Column):
+            return node
+        new = rename(name_of(node))
+        return column_node(new) if isinstance(new, str) else exp.paren(new.copy()) if _binds(new) else new.copy()
+
+    return Expr(text(parsed(expr.sql).copy().transform(swap)), expr.type)
+
+
+def conjuncts(expr: Expr) -> tuple[Expr, ...]:
+    """The parts of a condition that AND joins.
+
+    >>> [part.sql for part in conjuncts(Expr("a > 1 AND (b OR c) AND d", "boolean"))]
+    ['a > 1', '(b OR c)', 'd']
+    """
+    tree = parsed(expr.sql)
+    parts = tree.flatten(unnest=False) if isinstance(tree, exp.And) else [tree]
+    return tuple(Expr(text(part), "boolean") for part in parts)
+
+
+def conjunction(parts: tuple[Expr, ...]) -> Expr:
+    """The condition that holds where all parts do."""
+    trees = [parsed(part.sql).copy() for part in parts]
+    return Expr(text(exp.and_(*trees, copy=False)), "boolean") if len(trees) > 1 else parts[0]
+
+
+def column_node(reference: str) -> exp.Column:
+    """The tree of a reference, quoted where its spelling needs it."""
+    table, _, name = reference.rpartition(".")
+    return exp.column(identifier(name), table=identifier(table) if table else None)
+
+
+def identifier(name: str) -> exp.Identifier:
+    """A name as canonical text writes it.
+
+    >>> identifier("speed").sql(DIALECT), identifier("Group").sql(DIALECT)
+    ('speed', '`Group`')
+    """
+    made: exp.Identifier = exp.to_identifier(name, quoted=True if name.lower() in RESERVED else None)
+    return made
+
+
+def type_of(tree: Tree, schema: Schema) -> str:
+    """The Spark type string of an expression over a schema; `unknown` where only Spark can say.
+
+    >>> from slackwater.algebra.schema import Field
+    >>> type_of(parsed("AVG(x)"), Schema((Field("x", "int"),)))
+    'double'
+    """
+    kinds: dict[str, str] = {}
+
+    def stand_in(node: Tree) -> Tree:
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return node
+        found = schema.matching(name_of(node))
+        name = f"c{len(kinds)}"
+        kinds[name] = found[0].type if found else PSEUDO_COLUMNS.get(name_of(node).lower(), UNKNOWN)
+        return exp.column(name, table="t")
+
+    query = exp.select(tree.copy().transform(stand_in), copy=False).from_("t")
+    known = MappingSchema({"t": kinds}, dialect=DIALECT) if kinds else MappingSchema(dialect=DIALECT)
+    annotated = annotate_types(query, schema=known, dialect=DIALECT).selects[0]
+    return _decimal(tree, schema) or _spelled(annotated)
+
+
+def spark_type(name: str) -> str:
+    """A type in Spark's own spelling; an error that says what is a type if it is none.
+
+    >>> spark_type("INTEGER"), spark_type("decimal(10, 2)"), spark_type("ARRAY<BIGINT>")
+    ('int', 'decimal(10,2)', 'array<bigint>')
+    """
+    try:
+        kind = exp.DataType.build(name, dialect=DIALECT, udt=False)
+    except (SqlglotError, RecursionError) as cause:
+        raise QueryError(
+            "SW-203",
+            f"'{name}' is not a type",
+            expected="a Spark type such as int, bigint, double, string, timestamp, decimal(10,2)",
+            hint="use the name that Spark's DDL uses",
+        ) from cause
+    return _spell_type(kind)
+
+
+def _spelled(tree: Tree) -> str:
+    kind = tree.type
+    return _spell_type(kind) if kind is not None else UNKNOWN
+
+
+def _spell_type(kind: exp.DataType) -> str:
+    spelled = kind.sql(dialect=DIALECT).lower().replace(", ", ",").replace(": ", ":")
+    return "void" if spelled == "null" else spelled
+
+
+def _decimal(tree: Tree, schema: Schema) -> str:
+    """Spark's own rules for a sum or an average of decimals, which grow the precision."""
+    if not isinstance(tree, (exp.Sum, exp.Avg)) or isinstance(tree.this, exp.Distinct):
+        return ""
+    kind = exp.DataType.build(type_of(tree.this, schema), dialect=DIALECT)
+    if not kind.is_type("decimal") or len(kind.expressions) != 2:
+        return ""
+    precision, scale = (int(each.name) for each in kind.expressions)
+    if isinstance(tree, exp.Sum):
+        return f"decimal({min(38, precision + 10)},{scale})"
+    return f"decimal({min(38, precision + 4)},{min(38, scale + 4)})"
+
+
+def _binds(tree: Tree) -> bool:
+    return isinstance(tree, (exp.Binary, exp.Unary, exp.Between, exp.In))

@@ -1,0 +1,69 @@
+"""When an operator's rows are evaluated: at rows, at time boundaries, or at jumps between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from slackwater.algebra.lengths import ONE_TUPLE, Length
+from slackwater.algebra.nodes import Aggregate, Disorder, Frequency, Plan, Scan, Subquery, View, Window, inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Instants:
+    """`every` 1 tuple: every row; n tuples: a jump every n rows; a time: the boundaries that are its multiples.
+
+    `window` is the range that is evaluated there, None where the stream itself is (unbounded).
+    """
+
+    every: Length = ONE_TUPLE
+    window: Length | None = None
+    by: tuple[str, ...] = ()
+
+    @property
+    def at_boundaries(self) -> bool:
+        return self.every.is_time
+
+    @property
+    def at_rows(self) -> bool:
+        """Every row is an instant, which emits only what that row contributes."""
+        return self.every == ONE_TUPLE
+
+    @property
+    def jumping(self) -> bool:
+        """An instant emits the whole relation of its window."""
+        return not self.at_rows
+
+
+@lru_cache(maxsize=4096)
+def instants_of(plan: Plan) -> Instants:
+    """The instants of an operator; of its left input where it has two (the binder checks that they agree)."""
+    match plan:
+        case Scan() | Disorder():
+            return Instants()
+        case View(query=query) | Subquery(query=query):
+            return _as_stream(instants_of(query))
+        case Window(range=range_, every=every, by=by):
+            return Instants(every, range_, by)
+        case Frequency(child=Window(range=range_, every=every), every=jump, by=by) if every == ONE_TUPLE:
+            return Instants(jump, range_, by)
+        case Frequency(child=child):
+            return instants_of(child)
+        case _:
+            return instants_of(inputs(plan)[0])
+
+
+def _as_stream(inner: Instants) -> Instants:
+    """What a subquery is to the query above it: rows; at boundaries where its own are, so that it can be joined."""
+    return Instants(inner.every, inner.every) if inner.at_boundaries else Instants()
+
+
+def has_aggregate(plan: Plan) -> bool:
+    """Whether an aggregate stands in this query, its subqueries apart."""
+    match plan:
+        case Aggregate():
+            return True
+        case Scan() | View() | Subquery():
+            return False
+        case _:
+            return any(has_aggregate(each) for each in inputs(plan))

@@ -1,0 +1,230 @@
+"""The operators of the algebra (language.md, CSQL section 8) as frozen records.
+
+A plan is a tree of these. They are data: schema, key, order, locality and class are derived in modules of
+their own, and interpreting, rewriting, printing and compiling are functions elsewhere.
+
+Streams and windows. `Scan` and `Disorder` yield a stream: rows in sequence order (event time, arrival, position).
+`Window` turns a stream into a sequence of *instants*, each with the relation that its window holds; what stands
+between a window and the root (select, join, aggregate, distinct, minus, project) acts on that relation at each
+instant, and the rows that an instant emits form the result stream, which a further `Window` may take in.
+`Frequency` over a `Window` picks instants (a jumping window); over anything else it picks rows (sampling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from typing import Any, TypeAlias, TypeVar
+
+from slackwater.algebra.lengths import ONE_TUPLE, Length
+from slackwater.algebra.schema import Expr, Field
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Disorder control as a bracket states it (language.md, "Disorder control"); times in ticks.
+
+    With neither `dratio` nor `slack` stated the default is DRATIO 0.1%; `stated` says whether it was stated.
+    """
+
+    dratio: float | None = None
+    slack: int | None = None
+    bsize: int | None = None
+    estimator: str | None = None
+    idle: int | None = None
+    skew: int | None = None
+
+    @property
+    def stated(self) -> bool:
+        return self != Policy()
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A named expression of a select list or a grouping."""
+
+    name: str
+    expr: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The rows of a declared stream as they arrive, under the name `alias`."""
+
+    stream: str
+    alias: str
+    fields: tuple[Field, ...]
+    event_time: str
+    arrival: str | None = None
+    source: str | None = None
+    change_type: str | None = None
+    key: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A registered query under its name: what `query` yields, computed once however many read it."""
+
+    name: str
+    alias: str
+    query: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A nested query under the name `alias`: its result stream is the input of what stands above."""
+
+    alias: str
+    query: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Disorder:
+    """Disorder control at the entry of a stream: puts rows in sequence, yields punctuations."""
+
+    child: Plan
+    policy: Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """`RANGE range`, evaluated at every `every` (FREQUENCY 1 TUPLE: every row; a time: boundaries, SLIDE).
+
+    With `by` the stream is taken apart by those columns, and window and instants are those of each part.
+    """
+
+    child: Plan
+    range: Length
+    every: Length = ONE_TUPLE
+    by: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Frequency:
+    """CSQL's F: every n-th row or instant, or the last of each time slot; per value of `by`.
+
+    `strict` is the local form of CSQL 4.4: the rows whose time is a multiple of `every`.
+    """
+
+    child: Plan
+    every: Length
+    by: tuple[str, ...] = ()
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """Rows for which `condition` is true (WHERE, HAVING)."""
+
+    child: Plan
+    condition: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A select list without aggregates."""
+
+    child: Plan
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One row per group of the relation at an instant: the group's items, then its aggregates.
+
+    Each aggregate is one call over expressions of the child (`AVG(speed)`, `LAST(speed)` for a bare column).
+    With `pane` (ticks) the partial aggregates of panes of that length are kept and merged, each for as long as a
+    window that is not emitted yet needs it.
+    """
+
+    child: Plan
+    group: tuple[Item, ...]
+    aggregates: tuple[Item, ...]
+    pane: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Pairs of the two relations for which `condition` is true; None is the product."""
+
+    left: Plan
+    right: Plan
+    condition: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """UNION ALL: the rows of both, columns by position, named as on the left."""
+
+    left: Plan
+    right: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """Each row of the relation once."""
+
+    child: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    """EXCEPT, MINUS: the rows of `left` that have no equal row in `right`, each once."""
+
+    left: Plan
+    right: Plan
+
+
+class Mode(Enum):
+    FINAL = "final"
+    CHANGES = "changes"
+
+
+@dataclass(frozen=True, slots=True)
+class Emit:
+    """The root of a query: rows once and for all, or a changelog; `sync` writes sync rows as well."""
+
+    child: Plan
+    mode: Mode = Mode.FINAL
+    sync: bool = False
+
+
+Plan: TypeAlias = (
+    Scan
+    | View
+    | Subquery
+    | Disorder
+    | Window
+    | Frequency
+    | Select
+    | Project
+    | Aggregate
+    | Join
+    | Union
+    | Distinct
+    | Minus
+    | Emit
+)
+NODES: tuple[type, ...] = Plan.__args__
+INPUTS = ("child", "query", "left", "right")
+_P = TypeVar("_P", bound=Plan)
+
+
+def inputs(plan: Plan) -> tuple[Plan, ...]:
+    """The plans that this one reads, from left to right."""
+    return tuple(getattr(plan, field.name) for field in fields(plan) if field.name in INPUTS)
+
+
+def with_inputs(plan: _P, new: tuple[Plan, ...]) -> _P:
+    """The same operator over other inputs."""
+    names = [field.name for field in fields(plan) if field.name in INPUTS]
+    changes: dict[str, Any] = dict(zip(names, new, strict=True))
+    return replace(plan, **changes)
+
+
+def walk(plan: Plan) -> list[Plan]:
+    """Every operator of a plan, each before its inputs."""
+    found = [plan]
+    for each in inputs(plan):
+        found += walk(each)
+    return found
