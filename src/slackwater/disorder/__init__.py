@@ -1,1 +1,10 @@
-"""Disorder control: estimators, the controller, the record store, replay and yardsticks."""
+"""Disorder control: estimators, the controller, the record store, replay and yardsticks.
+
+Importing the package enters every estimator into ``ESTIMATORS``.
+"""
+
+from slackwater.disorder import max_delay as max_delay
+from slackwater.disorder.controller import Controller, Progress, controller
+from slackwater.disorder.estimator import ESTIMATORS, NO_PUNCTUATION, Estimator
+
+__all__ = ["ESTIMATORS", "NO_PUNCTUATION", "Controller", "Estimator", "Progress", "controller"]

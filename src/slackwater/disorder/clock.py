@@ -1,0 +1,56 @@
+"""Times are int64 counts of one unit: arithmetic on them saturates at the ends of int64, it never wraps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from slackwater.errors import InputError, nearest
+
+Times = npt.NDArray[np.int64]
+
+EARLIEST = int(np.iinfo(np.int64).min)
+LATEST = int(np.iinfo(np.int64).max)
+TICKS = {"us": 1_000_000, "ms": 1_000, "s": 1}
+"""How many ticks of a unit make a second."""
+
+
+def ticks_per_second(unit: str) -> int:
+    if unit not in TICKS:
+        raise InputError("SW-420", f"unknown time unit {unit!r}", expected="us, ms or s", hint=nearest(unit, TICKS))
+    return TICKS[unit]
+
+
+def clamp(time: int) -> int:
+    """The nearest value that int64 has.
+
+    >>> clamp(2**63) == LATEST
+    True
+    """
+    return max(EARLIEST, min(LATEST, time))
+
+
+def minus(left: Times, right: Times | np.int64) -> Times:
+    """left - right, saturated.
+
+    >>> minus(np.array([5, LATEST]), np.array([7, -1])).tolist() == [-2, LATEST]
+    True
+    """
+    difference = left - right
+    wrapped = ((left ^ right) & (left ^ difference)) < 0
+    return np.where(wrapped, np.where(left < 0, EARLIEST, LATEST), difference) if wrapped.any() else difference
+
+
+def times(values: npt.ArrayLike) -> Times:
+    """One-dimensional int64, without a copy where it already is that."""
+    array: npt.NDArray[Any] = np.asarray(values)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise InputError(
+            "SW-421",
+            f"times must be one row of integers, not {array.dtype} of shape {array.shape}",
+            expected="a one-dimensional int64 array",
+            hint="convert timestamps to integers of one unit first",
+        )
+    return array.astype(np.int64, copy=False)

@@ -1,0 +1,174 @@
+"""The controller: an estimator under the caps and guards that a query can state."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from slackwater.disorder.clock import Times, clamp, minus, ticks_per_second, times
+from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Sources
+from slackwater.disorder.estimator import estimator as build
+from slackwater.disorder.held import Held
+from slackwater.disorder.state import pack, unpack
+from slackwater.errors import InputError
+
+VERSION = 1
+SKEW_SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Exact counts since the start, and where the punctuation stands."""
+
+    rows: int = 0
+    late: int = 0
+    suspect: int = 0
+    held: int = 0
+    punctuation: int = NO_PUNCTUATION
+
+    @property
+    def ratio(self) -> float:
+        """The share of rows that were late."""
+        return self.late / self.rows if self.rows else 0.0
+
+
+class Hold(Protocol):
+    """Something beside the estimate that keeps the punctuation back: a silent or backlogged source."""
+
+    def observe(self, event: Times, arrival: Times, source: Sources) -> int:
+        """The largest punctuation that this batch leaves possible; the latest time if nothing holds."""
+
+    def state(self) -> bytes: ...
+
+    def restore(self, state: bytes) -> None: ...
+
+
+class Controller:
+    """Observes batches and gives the punctuation after each.
+
+    In order: rows stamped more than ``skew`` after their arrival are *suspect* and neither seen by the
+    estimator nor counted as held; the estimate is lowered to what the sources allow; then raised until
+    at most ``cap`` rows are held back, which has priority over both; and it never decreases.
+    """
+
+    __slots__ = ("_estimator", "_held", "_hold", "_progress", "cap", "skew")
+
+    def __init__(self, estimator: Estimator, *, skew: int, cap: int | None = None, hold: Hold | None = None) -> None:
+        self.skew = skew
+        self.cap = cap
+        self._estimator = estimator
+        self._hold = hold
+        self._held = Held()
+        self._progress = Progress()
+
+    @property
+    def progress(self) -> Progress:
+        return self._progress
+
+    def observe(self, event: npt.ArrayLike, arrival: npt.ArrayLike, source: Sources | None = None) -> int:
+        """The punctuation after this batch; its rows are late if before the punctuation of the previous call."""
+        event, arrival = times(event), times(arrival)
+        _same_length(event, arrival, source)
+        before = self._progress
+        suspect = minus(event, arrival) > self.skew
+        late = int(np.count_nonzero(event < before.punctuation))
+        suspects = int(np.count_nonzero(suspect))
+        if suspects:
+            honest = ~suspect
+            event, arrival = event[honest], arrival[honest]
+            source = None if source is None else source[honest]
+        self._held.add(event[event >= before.punctuation])
+        punctuation = max(before.punctuation, self._estimate(event, arrival, source), self._capped())
+        self._held.release(punctuation)
+        self._progress = Progress(
+            before.rows + len(suspect), before.late + late, before.suspect + suspects, len(self._held), punctuation
+        )
+        return punctuation
+
+    def _estimate(self, event: Times, arrival: Times, source: Sources | None) -> int:
+        estimate = self._estimator.observe(event, arrival, source)
+        if self._hold is None or source is None:
+            return estimate
+        return min(estimate, self._hold.observe(event, arrival, source))
+
+    def _capped(self) -> int:
+        return NO_PUNCTUATION if self.cap is None else self._held.beyond(self.cap)
+
+    def state(self) -> bytes:
+        progress = self._progress
+        return pack(
+            "controller",
+            VERSION,
+            {
+                "rows": progress.rows,
+                "late": progress.late,
+                "suspect": progress.suspect,
+                "punctuation": progress.punctuation,
+                "held": self._held.deltas(),
+                "estimator": self._estimator.state(),
+                "hold": b"" if self._hold is None else self._hold.state(),
+            },
+        )
+
+    def restore(self, state: bytes) -> None:
+        fields = unpack(state, "controller", VERSION)
+        self._estimator.restore(fields.blob("estimator"))
+        if self._hold is not None and (held_back := fields.blob("hold")):
+            self._hold.restore(held_back)
+        self._held = Held.of(fields.times("held"))
+        self._progress = Progress(
+            fields.integer("rows"),
+            fields.integer("late"),
+            fields.integer("suspect"),
+            len(self._held),
+            fields.integer("punctuation"),
+        )
+
+
+def controller(
+    dratio: float | None = 0.01,
+    estimator: str = "budget",
+    slack: int | None = None,
+    bsize: int | None = None,
+    *,
+    unit: str = "us",
+    skew: int | None = None,
+    hold: Hold | None = None,
+    **options: Any,
+) -> Controller:
+    """A controller as a query's bracket describes it.
+
+    ``dratio`` alone is adaptive; with ``slack`` n > 0 at most n rows are held; ``slack`` 0 keeps the adaptive
+    punctuation and says that no buffer reorders rows. ``dratio`` None with ``slack`` n is the fixed buffer of n
+    rows. ``bsize`` n holds back at most n rows, whatever the others say. Times are counted in ``unit``; ``skew``
+    is in that unit too (5 minutes unless given). ``options`` go to the estimator.
+    """
+    for name, rows in (("slack", slack), ("bsize", bsize)):
+        if rows is not None and rows < 0:
+            raise InputError("SW-424", f"{name} {rows} is negative", expected="a number of rows, 0 or more")
+    if dratio is None:
+        if slack is None:
+            raise InputError("SW-425", "neither a drop ratio nor a slack is given", hint="give dratio or slack")
+        estimator = "slack"
+    if estimator == "slack" and slack is not None:
+        options["size"], slack = slack, None
+    caps = [rows for rows in (slack or None, bsize) if rows is not None]
+    return Controller(
+        build(estimator, dratio=0.01 if dratio is None else dratio, unit=unit, **options),
+        skew=clamp(SKEW_SECONDS * ticks_per_second(unit) if skew is None else skew),
+        cap=min(caps, default=None),
+        hold=hold,
+    )
+
+
+def _same_length(event: Times, arrival: Times, source: Sources | None) -> None:
+    if len(event) != len(arrival) or (source is not None and len(source) != len(event)):
+        raise InputError(
+            "SW-426",
+            f"a batch has {len(event)} event times, {len(arrival)} arrival times"
+            + (f" and {len(source)} sources" if source is not None else ""),
+            expected="as many of each",
+        )
