@@ -63,11 +63,15 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A registered query under its name: what `query` yields, computed once however many read it."""
+    """A registered query under its name: what `query` yields, computed once however many read it.
+
+    `key` holds the expressions of a declared PRIMARY KEY, over the view's columns.
+    """
 
     name: str
     alias: str
     query: Plan
+    key: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,73 @@
+"""The primary key of an operator's rows: what a negative tuple names (changelog.md)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import identifier
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Distinct,
+    Join,
+    Minus,
+    Plan,
+    Project,
+    Scan,
+    Subquery,
+    Union,
+    View,
+    inputs,
+)
+
+Key = tuple[str, ...]
+"""References (or, for a declared key of a view, expressions); an empty key means at most one row."""
+
+
+@lru_cache(maxsize=4096)
+def key_of(plan: Plan) -> Key | None:
+    """The key that was declared or can be inferred; None where rows have no identity."""
+    match plan:
+        case Scan(key=key):
+            return key or None
+        case View(key=declared) if declared:
+            return tuple(expr.sql for expr in declared)
+        case View(query=query) | Subquery(query=query):
+            return key_of(query)
+        case Aggregate(group=group):
+            return tuple(item.name for item in group)
+        case Project():
+            return _projected(plan)
+        case Join(left=left, right=right):
+            return _joined(plan, key_of(left), key_of(right))
+        case Distinct(child=child) | Minus(left=child):
+            own = key_of(child)
+            return schema_of(child).names if own is None else own
+        case Union():
+            return None
+        case _:
+            return key_of(inputs(plan)[0])
+
+
+def _projected(plan: Project) -> Key | None:
+    """The child's key if every column of it is still there, under its new name."""
+    key = key_of(plan.child)
+    if key is None:
+        return None
+    names = {item.expr.sql.lower(): item.name for item in reversed(plan.items)}
+    kept = [names.get(_spelled(column)) for column in key]
+    return tuple(name for name in kept if name is not None) if None not in kept else None
+
+
+def _joined(plan: Join, left: Key | None, right: Key | None) -> Key | None:
+    """Both keys, each column named as the join's schema names it."""
+    if left is None or right is None:
+        return None
+    both = schema_of(plan)
+    sides = [(schema_of(plan.left), left), (schema_of(plan.right), right)]
+    return tuple(both.reference(side.find(column)) for side, key in sides for column in key)
+
+
+def _spelled(reference: str) -> str:
+    table, _, name = reference.rpartition(".")
+    return ".".join(identifier(part).sql("spark") for part in ((table, name) if table else (name,))).lower()
