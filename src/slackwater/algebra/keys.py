@@ -30,7 +30,7 @@ def key_of(plan: Plan) -> Key | None:
     match plan:
         case Scan(key=key):
             return key or None
-        case View(key=declared) if declared:
+        case View(declared_key=declared) if declared:
             return tuple(expr.sql for expr in declared)
         case View(query=query) | Subquery(query=query):
             return key_of(query)
@@ -65,7 +65,9 @@ def _joined(plan: Join, left: Key | None, right: Key | None) -> Key | None:
         return None
     both = schema_of(plan)
     sides = [(schema_of(plan.left), left), (schema_of(plan.right), right)]
-    return tuple(both.reference(side.find(column)) for side, key in sides for column in key)
+    return tuple(
+        (both.reference(side.find(column)) if column in side else column) for side, key in sides for column in key
+    )
 
 
 def _spelled(reference: str) -> str:

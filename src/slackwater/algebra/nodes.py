@@ -65,13 +65,13 @@ class Scan:
 class View:
     """A registered query under its name: what `query` yields, computed once however many read it.
 
-    `key` holds the expressions of a declared PRIMARY KEY, over the view's columns.
+    `declared_key` holds the expressions of its PRIMARY KEY, over the view's columns.
     """
 
     name: str
     alias: str
     query: Plan
-    key: tuple[Expr, ...] = ()
+    declared_key: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
