@@ -1,0 +1,171 @@
+"""Plans written in Python: a fluent form of the algebra.
+
+>>> query = scan("Pulse").window(range="1 minute").group("Id").count().frequency(10, by="Id")
+>>> type(query.plan).__name__, query.plan.every.amount
+('Frequency', 10)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slackwater.algebra.expressions import column_node, text
+from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Emit,
+    Frequency,
+    Item,
+    Join,
+    Minus,
+    Mode,
+    Plan,
+    Policy,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    Window,
+)
+from slackwater.algebra.ratios import parse_ratio
+from slackwater.algebra.schema import UNKNOWN, Expr
+from slackwater.errors import QueryError
+
+Columns = str | tuple[str, ...] | list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A plan under construction. Every method gives a new query; `explain` and `run` take it as it is."""
+
+    plan: Plan
+
+    def control(
+        self,
+        *,
+        dratio: str | float | None = None,
+        slack: int | None = None,
+        bsize: int | None = None,
+        estimator: str | None = None,
+        idle: str | None = None,
+        skew: str | None = None,
+    ) -> Query:
+        """State the disorder policy of a scan: `control(dratio="1%")`."""
+        if not isinstance(self.plan, Disorder):
+            raise QueryError(
+                "SW-221", "disorder control stands at a stream's entry", hint="call control right after scan"
+            )
+        policy = Policy(parse_ratio(dratio), slack, bsize, estimator, _ticks(idle), _ticks(skew))
+        return Query(replace(self.plan, policy=policy))
+
+    def window(
+        self, *, range: str | int, slide: str | None = None, every: str | int | None = None, by: Columns = ()
+    ) -> Query:
+        """A window: `window(range="5 minutes", slide="1 minute")`; `every` makes it a jumping window."""
+        window = Window(self.plan, _length(range), Length.parse(slide) if slide else ONE_TUPLE, _columns(by))
+        if every is None:
+            return Query(window)
+        return Query(Frequency(replace(window, by=()), _length(every), _columns(by)))
+
+    def frequency(self, every: str | int, *, by: Columns = (), strict: bool = False) -> Query:
+        """Every n-th row (a number), or the last of each slot of time (`"1 minute"`)."""
+        return Query(Frequency(self.plan, _length(every), _columns(by), strict))
+
+    def where(self, condition: str) -> Query:
+        """Keep the rows, or after `group` the groups, for which the condition is true."""
+        return Query(Select(self.plan, Expr(condition, UNKNOWN)))
+
+    def select(self, *columns: str, **named: str) -> Query:
+        """A select list: columns by name, expressions as `name="expression"`."""
+        return Query(Project(self.plan, _named(columns, named)))
+
+    def group(self, *columns: str, **named: str) -> Grouped:
+        """Group by columns or named expressions; an aggregate must follow."""
+        return Grouped(self.plan, _named(columns, named))
+
+    def aggregate(self, **named: str) -> Query:
+        """Aggregates over the whole relation: `aggregate(top="MAX(speed)")`."""
+        return Grouped(self.plan, ()).aggregate(**named)
+
+    def join(self, other: Query, on: str | None = None) -> Query:
+        return Query(Join(self.plan, other.plan, Expr(on, UNKNOWN) if on else None))
+
+    def union(self, other: Query) -> Query:
+        return Query(Union(self.plan, other.plan))
+
+    def minus(self, other: Query) -> Query:
+        return Query(Minus(self.plan, other.plan))
+
+    def distinct(self) -> Query:
+        return Query(Distinct(self.plan))
+
+    def alias(self, name: str) -> Query:
+        """This query as a source of another, under a name."""
+        return Query(Subquery(name, self.plan))
+
+    def emit(self, mode: str = "final", *, sync: bool = False) -> Query:
+        return Query(Emit(self.plan, Mode(mode), sync))
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """A grouping that waits for its aggregates."""
+
+    plan: Plan
+    by: tuple[Item, ...]
+
+    def aggregate(self, **named: str) -> Query:
+        """Aggregates by name: `aggregate(average="AVG(speed)", n="COUNT(*)")`."""
+        if not named:
+            raise QueryError("SW-222", "an aggregate is needed", hint='name one: aggregate(n="COUNT(*)")')
+        return Query(Aggregate(self.plan, self.by, _named((), named)))
+
+    def count(self) -> Query:
+        return self.aggregate(count="COUNT(*)")
+
+    def sum(self, column: str) -> Query:
+        return self._one("SUM", column)
+
+    def avg(self, column: str) -> Query:
+        return self._one("AVG", column)
+
+    def min(self, column: str) -> Query:
+        return self._one("MIN", column)
+
+    def max(self, column: str) -> Query:
+        return self._one("MAX", column)
+
+    def _one(self, function: str, column: str) -> Query:
+        return self.aggregate(**{function.lower(): f"{function}({text(column_node(column))})"})
+
+
+def scan(stream: str, alias: str | None = None, *, wattr: str = "") -> Query:
+    """A declared stream, disorder-controlled by the default policy until `control` states another."""
+    return Query(Disorder(Scan(stream, alias or stream, (), wattr), Policy()))
+
+
+def _named(columns: tuple[str, ...], named: dict[str, str]) -> tuple[Item, ...]:
+    plain = [Item(name.rpartition(".")[2], Expr(text(column_node(name)), UNKNOWN)) for name in columns]
+    return (*plain, *(Item(name, Expr(sql, UNKNOWN)) for name, sql in named.items()))
+
+
+def _columns(by: Columns) -> tuple[str, ...]:
+    return (by,) if isinstance(by, str) else tuple(by)
+
+
+def _length(value: str | int) -> Length:
+    return Length.of(value, "tuples") if isinstance(value, int) else Length.parse(value)
+
+
+def _ticks(value: str | None) -> int | None:
+    if value is None:
+        return None
+    length = Length.parse(value)
+    if length.kind is Kind.TUPLES:
+        raise QueryError(
+            "SW-223", f"'{value}' is not a time", expected="a time such as '30 seconds'", hint="use a unit of time"
+        )
+    return length.amount

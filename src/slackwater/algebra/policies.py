@@ -1,0 +1,59 @@
+"""Disorder policies with their defaults filled in, and in words (language.md, "Disorder control")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.algebra.lengths import Kind, Length
+from slackwater.algebra.nodes import Policy
+
+DEFAULT_DRATIO = 0.001
+DEFAULT_ESTIMATOR = "budget"
+DEFAULT_IDLE = Length.of(10, "minutes").amount
+DEFAULT_SKEW = Length.of(5, "minutes").amount
+
+
+def effective(policy: Policy) -> Policy:
+    """The policy that is in force: what the bracket says, defaults for the rest.
+
+    >>> effective(Policy(slack=10)).estimator, effective(Policy(bsize=100)).dratio
+    ('slack', 0.001)
+    """
+    fixed = policy.dratio is None and policy.slack is not None
+    return replace(
+        policy,
+        dratio=None if fixed else DEFAULT_DRATIO if policy.dratio is None else policy.dratio,
+        estimator="slack" if fixed else policy.estimator or DEFAULT_ESTIMATOR,
+        idle=DEFAULT_IDLE if policy.idle is None else policy.idle,
+        skew=DEFAULT_SKEW if policy.skew is None else policy.skew,
+    )
+
+
+def in_words(policy: Policy) -> str:
+    """The policy as clauses, each default marked as one.
+
+    >>> in_words(Policy(dratio=0.05))
+    'DRATIO 5% USING budget (default) IDLE 10 minutes (default) SKEW 5 minutes (default)'
+    """
+    full = effective(policy)
+    parts = []
+    if full.dratio is not None:
+        parts.append(_marked(f"DRATIO {ratio_text(full.dratio)}", policy.dratio is None))
+        parts.append(_marked(f"USING {full.estimator}", policy.estimator is None))
+    parts += [f"{name} {value}" for name, value in (("SLACK", full.slack), ("BSIZE", full.bsize)) if value is not None]
+    for name, stated, value in (("IDLE", policy.idle, full.idle), ("SKEW", policy.skew, full.skew)):
+        parts.append(_marked(f"{name} {Length(value or 0, Kind.TIME)}", stated is None))
+    return " ".join(parts)
+
+
+def ratio_text(ratio: float) -> str:
+    """A ratio as a user writes it.
+
+    >>> ratio_text(0.001), ratio_text(0.05)
+    ('0.1%', '5%')
+    """
+    return f"{ratio * 100:.10g}%"
+
+
+def _marked(clause: str, default: bool) -> str:
+    return f"{clause} (default)" if default else clause

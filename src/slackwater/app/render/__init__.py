@@ -1,0 +1,1 @@
+"""Plans for people and for other programs: a tree in text, graphs, pictures."""

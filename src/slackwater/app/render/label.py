@@ -1,0 +1,123 @@
+"""What is said about an operator: its name, its parameters, and what comes out of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.instants import instants_of
+from slackwater.algebra.keys import key_of
+from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
+from slackwater.algebra.locality import is_local
+from slackwater.algebra.monotonicity import class_of
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Emit,
+    Frequency,
+    Item,
+    Join,
+    Minus,
+    Plan,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    View,
+    Window,
+    inputs,
+)
+from slackwater.algebra.order import order_of
+from slackwater.algebra.policies import in_words
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """`name` and `parameters` describe the operator, `edge` the rows that leave it."""
+
+    name: str
+    parameters: str
+    edge: str
+
+
+def label(plan: Plan) -> Label:
+    """The label of one operator of a plan."""
+    return Label(type(plan).__name__, _parameters(plan), _edge(plan))
+
+
+def _parameters(plan: Plan) -> str:
+    match plan:
+        case Scan():
+            return _scan(plan)
+        case View(name=name, alias=alias):
+            return name if name == alias else f"{name} AS {alias}"
+        case Subquery(alias=alias):
+            return f"AS {alias}"
+        case Disorder(policy=policy):
+            return in_words(policy)
+        case Window():
+            return _window(plan)
+        case Frequency(every=every, by=by, strict=strict):
+            return f"{'at multiples of' if strict else 'every'} {every}" + _partitioned(by)
+        case Select(condition=condition):
+            return condition.sql
+        case Project(items=items):
+            return ", ".join(map(_item, items))
+        case Aggregate(group=group, aggregates=aggregates, pane=pane):
+            calls = ", ".join(map(_item, aggregates))
+            groups = f" by {', '.join(map(_item, group))}" if group else " over all rows"
+            return calls + groups + (f", shared panes of {Length(pane, Kind.TIME)}" if pane else "")
+        case Join(condition=condition):
+            return f"on {condition.sql}" if condition else "product"
+        case Emit(mode=mode, sync=sync):
+            return mode.value.upper() + (" WITH SYNC" if sync else "")
+        case Union() | Distinct() | Minus():
+            return ""
+
+
+def _scan(plan: Scan) -> str:
+    clocks = [("event time", plan.event_time), ("arrival", plan.arrival), ("source", plan.source)]
+    clocks.append(("change type", plan.change_type))
+    named = plan.stream if plan.alias == plan.stream else f"{plan.stream} AS {plan.alias}"
+    return f"{named} ({', '.join(f'{what} {column}' for what, column in clocks if column)})"
+
+
+def _window(plan: Window) -> str:
+    every = "" if plan.every == ONE_TUPLE else f" {'SLIDE' if _slides(plan) else 'EVERY'} {plan.every}"
+    return f"RANGE {plan.range}{every}" + _partitioned(plan.by)
+
+
+def _slides(plan: Window) -> bool:
+    return plan.range.is_time and plan.every.is_time
+
+
+def _partitioned(by: tuple[str, ...]) -> str:
+    return f" partitioned by {', '.join(by)}" if by else ""
+
+
+def _item(item: Item) -> str:
+    return item.expr.sql if item.expr.sql in (item.name, f"`{item.name}`") else f"{item.expr.sql} AS {item.name}"
+
+
+def _edge(plan: Plan) -> str:
+    key = key_of(plan)
+    kind = class_of(plan)
+    instants = instants_of(plan)
+    parts = [
+        _columns(plan),
+        "no key" if key is None else f"key ({', '.join(key)})",
+        f"class {kind.value} {kind.name.lower()}",
+        f"{order_of(plan).value} order",
+        f"every {instants.every}" if instants.jumping else "every row",
+        "local" if is_local(plan) else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def _columns(plan: Plan) -> str:
+    own = schema_of(plan)
+    if any(schema_of(each) == own for each in inputs(plan)):
+        return "same columns"
+    return ", ".join(f"{field.name} {field.type}" for field in own)

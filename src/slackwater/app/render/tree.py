@@ -1,0 +1,29 @@
+"""A plan as a tree in text, the root first, what flows along an edge below each operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from slackwater.algebra.nodes import Plan, inputs
+from slackwater.app.render.label import label
+
+
+def tree(plan: Plan) -> Text:
+    """The tree, with styles for a terminal; `.plain` is the text alone."""
+    text = Text()
+    for line in _lines(plan, "", ""):
+        text.append_text(line).append("\n")
+    text.rstrip()
+    return text
+
+
+def _lines(plan: Plan, first: str, rest: str) -> Iterator[Text]:
+    said = label(plan)
+    below = inputs(plan)
+    yield Text.assemble((first, "dim"), (said.name, "bold cyan"), f" {said.parameters}" if said.parameters else "")
+    yield Text.assemble((f"{rest}{'│' if below else ' '}    ", "dim"), (said.edge, "dim"))
+    for position, each in enumerate(below, start=1):
+        last = position == len(below)
+        yield from _lines(each, rest + ("└─ " if last else "├─ "), rest + ("   " if last else "│  "))
