@@ -235,15 +235,22 @@ def spark_type(name: str) -> str:
     ('int', 'decimal(10,2)', 'array<bigint>')
     """
     try:
-        kind = exp.DataType.build(name, dialect=DIALECT, udt=False)
+        cast = sqlglot.parse_one(f"CAST(x AS {name})", read=DIALECT)
+        kind = cast.args["to"] if isinstance(cast, exp.Cast) and not cast.args.get("format") else None
     except (SqlglotError, RecursionError) as cause:
-        raise QueryError(
-            "SW-203",
-            f"'{name}' is not a type",
-            expected="a Spark type such as int, bigint, double, string, timestamp, decimal(10,2)",
-            hint="use the name that Spark's DDL uses",
-        ) from cause
+        raise _no_type(name) from cause
+    if not isinstance(kind, exp.DataType) or any(each.is_type("userdefined") for each in kind.find_all(exp.DataType)):
+        raise _no_type(name)
     return _spell_type(kind)
+
+
+def _no_type(name: str) -> QueryError:
+    return QueryError(
+        "SW-203",
+        f"'{name}' is not a type",
+        expected="a Spark type such as int, bigint, double, string, timestamp, decimal(10,2)",
+        hint="use the name that Spark's DDL uses",
+    )
 
 
 def _spelled(tree: Tree) -> str:

@@ -66,7 +66,7 @@ def _draw(axes: Axes, box: Box) -> None:
     for each in box.below:
         arrow = {"arrowstyle": "-|>", "color": "#33658a", "shrinkA": 18, "shrinkB": 18}
         axes.annotate("", (box.x, box.y), (each.x, each.y), arrowprops=arrow, zorder=1)
-        edge = "\n".join(wrap(each.said.edge, 50)[:3])
-        place = ((box.x + each.x) / 2 + 0.02, box.y + 0.5)
+        edge = "\n".join(wrap(each.said.edge, 44)[:4])
+        place = (each.x + 0.03, each.y - 0.42)
         axes.text(*place, edge, ha="left", va="center", fontsize=6, color="#555555", parse_math=False)
         _draw(axes, each)
