@@ -235,6 +235,7 @@ def spark_type(name: str) -> str:
     ('int', 'decimal(10,2)', 'array<bigint>')
     """
     try:
+        exp.DataType.build(name, dialect=DIALECT, udt=False)
         cast = sqlglot.parse_one(f"CAST(x AS {name})", read=DIALECT)
         kind = cast.args["to"] if isinstance(cast, exp.Cast) and not cast.args.get("format") else None
     except (SqlglotError, RecursionError) as cause:
