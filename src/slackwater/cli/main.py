@@ -1,0 +1,37 @@
+"""`slackwater`: the commands and how their errors are shown."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from slackwater.errors import SlackwaterError
+
+app = typer.Typer(
+    name="slackwater",
+    help="Continuous SQL on Spark over streams that arrive late and out of order.\n\n"
+    "State how many late rows you can afford; Slackwater finds the watermark.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """The entry point: an error that Slackwater raises on purpose is shown without a traceback, and exits with 2."""
+    try:
+        app()
+    except SlackwaterError as error:
+        Console(stderr=True, highlight=False).print(str(error), markup=False, soft_wrap=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()
