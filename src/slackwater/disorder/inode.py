@@ -1,0 +1,108 @@
+"""The upper level of the record store's index (WIN section 3): an array of p-nodes that grows and shrinks."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from slackwater.disorder.clock import Times
+
+LEAST = 8
+
+
+class Rows(NamedTuple):
+    """Rows as columns: event time, arrival time, and the row itself (an array of any type)."""
+
+    event: Times
+    arrival: Times
+    row: npt.NDArray[Any]
+
+    @property
+    def size(self) -> int:
+        return len(self.event)
+
+    def at(self, index: npt.NDArray[Any] | slice) -> Rows:
+        return Rows(self.event[index], self.arrival[index], self.row[index])
+
+    def own(self) -> Rows:
+        """A copy, so that the batch of which these rows were a part can go."""
+        return Rows(self.event.copy(), self.arrival.copy(), self.row.copy())
+
+
+PNode = list[Rows]
+"""The rows of a p-node's slots in the order in which they were placed, one piece per batch."""
+
+
+def joined(pieces: list[Rows], like: np.dtype[Any]) -> Rows:
+    if not pieces:
+        return Rows(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, like))
+    return Rows(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+
+
+class INode:
+    """P-nodes by number: those from ``first`` to ``last`` are covered, the rest of the array is room.
+
+    >>> inode = INode()
+    >>> inode.cover(5, 6), inode.size
+    (None, 8)
+    >>> inode.cover(3, 20), inode.size
+    (None, 32)
+    """
+
+    __slots__ = ("_nodes", "first", "last")
+
+    def __init__(self) -> None:
+        self._nodes: list[PNode | None] = [None] * LEAST
+        self.first, self.last = 0, -1
+
+    @property
+    def size(self) -> int:
+        return len(self._nodes)
+
+    def cover(self, least: int, most: int) -> None:
+        """Makes room for these numbers; by copying the array where it has to move or to double."""
+        if self.last < self.first:
+            self.first, self.last = least, most
+            self._resize(least)
+            return
+        self.last = max(self.last, most)
+        if least < self.first or self.last - self.first >= self.size:
+            self._resize(min(least, self.first))
+
+    def append(self, number: int, piece: Rows) -> None:
+        pnode = self._nodes[number - self.first]
+        if pnode is None:
+            self._nodes[number - self.first] = [piece]
+        else:
+            pnode.append(piece)
+
+    def pnodes(self) -> list[PNode]:
+        """Those that have rows, oldest first."""
+        return [pnode for pnode in self._nodes if pnode is not None]
+
+    def drop(self, before: int) -> list[PNode]:
+        """Takes out every p-node with a smaller number, oldest first; shrinks the array to what is left."""
+        count = min(max(0, before - self.first), self.size)
+        gone = self._nodes[:count]
+        self._nodes[:count] = [None] * count
+        if count:
+            self._resize(self.first + count)
+        return [pnode for pnode in gone if pnode is not None]
+
+    def _resize(self, first: int) -> None:
+        """The array from ``first`` on: a power of two, at least 8, doubled when full, halved when a quarter is used."""
+        self.last = max(self.last, first - 1)
+        need = self.last - first + 1
+        size = self.size
+        while size < need:
+            size *= 2
+        while size > LEAST and 4 * need <= size:
+            size //= 2
+        offset = max(0, self.first - first)
+        moved: list[PNode | None] = [None] * size
+        kept = self._nodes[max(0, first - self.first) :][: need - offset]
+        moved[offset : offset + len(kept)] = kept
+        self._nodes = moved
+        self.first = first
