@@ -1,0 +1,114 @@
+"""An adaptive watermark under Spark's own operators: punctuation rows drive `withWatermark`."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import NumericType, TimestampType
+
+from slackwater.algebra.nodes import Policy
+from slackwater.errors import InputError, nearest
+from slackwater.spark import policy as policies
+from slackwater.spark.punctuate import ACCOUNT_SCHEMA, Punctuate
+from slackwater.spark.session import require_state_store
+from slackwater.spark.summary import SCHEMA, summarise
+
+CLOCK = "__slackwater_clock"
+METRICS = "slackwater.control"
+WATERMARKED = "spark.watermarkDelayMs"
+BARRIER = f"{CLOCK} IS NULL AND spark_partition_id() >= 0"
+"""Removes the punctuation rows above the watermark. Its second half is always true and not deterministic, so that
+Catalyst moves no later predicate below it: one that did get there would remove the punctuations themselves."""
+
+_numbers = count(1)
+
+
+def with_disorder_control(
+    df: DataFrame,
+    event_time: str,
+    dratio: float | str | None = None,
+    *,
+    arrival: str | None = None,
+    source: str | None = None,
+    slack: int | None = None,
+    bsize: int | None = None,
+    estimator: str | None = None,
+    idle: str | None = None,
+    skew: str | None = None,
+) -> DataFrame:
+    """`df` with a watermark on `event_time` that keeps at most a share `dratio` of the rows late.
+
+    Takes the place of `withWatermark`: any streaming query can follow, and on a batch DataFrame it does nothing.
+    `arrival` names the column with the arrival time (without it, the time at which Spark took the row in), `source`
+    the one that names the sender. The rest is the policy, as in the brackets of the language.
+    """
+    policy = policies.stated(dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew)
+    return controlled(df, event_time, policy, arrival=arrival, source=source)
+
+
+def controlled(
+    df: DataFrame, event_time: str, policy: Policy, *, arrival: str | None = None, source: str | None = None
+) -> DataFrame:
+    """`df` under the control of a policy; see `with_disorder_control`."""
+    _check(df, event_time, arrival, source)
+    if not df.isStreaming:
+        return df
+    require_state_store(df.sparkSession)
+    punctuations = _punctuations(df, event_time, policy, arrival, source)
+    rows = df.withColumn(CLOCK, F.lit(None).cast("timestamp"))
+    clocked = rows.unionByName(punctuations, allowMissingColumns=True).withWatermark(CLOCK, "0 seconds")
+    return clocked.where(BARRIER).select(*[_marked(df, name, event_time) for name in df.columns])
+
+
+def _punctuations(df: DataFrame, event_time: str, policy: Policy, arrival: str | None, source: str | None) -> DataFrame:
+    """One row per batch: the punctuation after it as the clock, and as the event time as well."""
+    accounts = (
+        df.select(*_times(event_time, arrival, source))
+        .mapInArrow(summarise, SCHEMA)
+        .groupBy("key")
+        .transformWithStateInPandas(
+            Punctuate(policy, in_arrival_order=arrival is not None), ACCOUNT_SCHEMA, "Append", "None"
+        )
+    )
+    observed = accounts.observe(f"{METRICS}.{next(_numbers)}.{event_time}", *_metrics(accounts))
+    clock = F.timestamp_millis("punctuation")
+    return observed.select(clock.alias(CLOCK), clock.alias(event_time))
+
+
+def _times(event_time: str, arrival: str | None, source: str | None) -> list[Column]:
+    arrived = F.unix_millis(_quoted(arrival)) if arrival else F.unix_millis(F.current_timestamp())
+    times = [F.unix_millis(_quoted(event_time)).alias("event"), arrived.alias("arrival")]
+    return times + ([F.xxhash64(_quoted(source)).alias("source")] if source else [])
+
+
+def _metrics(accounts: DataFrame) -> list[Column]:
+    return [F.max(name).alias(name) for name in accounts.columns]
+
+
+def _marked(df: DataFrame, name: str, event_time: str) -> Column:
+    """The event time carries the mark by which Spark's operators know that the watermark is its own."""
+    if name != event_time:
+        return _quoted(name)
+    return _quoted(name).alias(name, metadata={**df.schema[name].metadata, WATERMARKED: 0})
+
+
+def _quoted(name: str) -> Column:
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def _check(df: DataFrame, event_time: str, arrival: str | None, source: str | None) -> None:
+    for role, name in (("event time", event_time), ("arrival", arrival), ("source", source)):
+        if name is not None and name not in df.columns:
+            raise InputError("SW-430", f"there is no column '{name}' for the {role}", hint=nearest(name, df.columns))
+    for role, name in (("event time", event_time), ("arrival", arrival)):
+        if name is not None and not isinstance(df.schema[name].dataType, TimestampType):
+            kind = df.schema[name].dataType
+            function = "timestamp_millis" if isinstance(kind, NumericType) else "to_timestamp"
+            raise InputError(
+                "SW-431",
+                f"the {role} '{name}' is of type {kind.simpleString()}",
+                expected="a column of type timestamp",
+                hint=f"convert it first, for example with {function}({name})",
+            )

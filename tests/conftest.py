@@ -1,0 +1,31 @@
+"""One Spark session for all tests that want one; quick tests first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from slackwater.spark.session import local_session
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[object]:
+    """The shared session. A test must not stop it or leave a setting or a query behind."""
+    session = local_session("slackwater-tests", master="local[2]", options={"spark.sql.shuffle.partitions": "2"})
+    yield session
+    session.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever uses the session is marked `spark`; then unmarked tests, Spark tests, slow tests, in this order."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker("spark")
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    if item.get_closest_marker("slow"):
+        return 2
+    return 1 if item.get_closest_marker("spark") else 0
