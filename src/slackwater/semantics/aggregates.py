@@ -1,0 +1,251 @@
+"""Aggregates as folds: start from nothing, add the values of a group's rows in sequence order, read the result.
+
+Two folds of neighbouring stretches merge into the fold of both, so that a window can be put together from panes.
+Sums of DOUBLEs are kept exactly (as fractions) and rounded once, so that the answer does not depend on how the rows
+were put together.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from copy import deepcopy
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, Self
+
+from slackwater.semantics.rows import Value
+from slackwater.semantics.values import bounded, order, orders
+
+
+class Fold(ABC):
+    """What is remembered of the values seen so far."""
+
+    @abstractmethod
+    def add(self, *values: Value) -> None:
+        """Take in the arguments of the call for one more row."""
+
+    @abstractmethod
+    def merge(self, later: Self) -> None:
+        """Take in what another fold saw of rows that all come later."""
+
+    @abstractmethod
+    def result(self) -> Value: ...
+
+
+@dataclass(slots=True)
+class Count(Fold):
+    """COUNT(*) of rows; COUNT(x, ...) of rows in which no argument is NULL."""
+
+    rows: int = 0
+
+    def add(self, *values: Value) -> None:
+        self.rows += None not in values
+
+    def merge(self, later: Count) -> None:
+        self.rows += later.rows
+
+    def result(self) -> int:
+        return self.rows
+
+
+@dataclass(slots=True)
+class Moments(Fold, ABC):
+    """How many values there were, their sum and the sum of their squares: enough for SUM, AVG, STDDEV, VARIANCE."""
+
+    count: int = 0
+    total: Any = 0
+    squares: Any = 0
+    special: float = 0.0
+    floating: bool = False
+    decimal: bool = False
+
+    def add(self, *values: Value) -> None:
+        (value,) = values
+        if value is None:
+            return
+        self.count += 1
+        self.floating |= isinstance(value, float)
+        self.decimal |= isinstance(value, Decimal)
+        if isinstance(value, float) and not math.isfinite(value):
+            self.special += value
+        else:
+            self.total += Fraction(value)
+            self.squares += Fraction(value) ** 2
+
+    def merge(self, later: Moments) -> None:
+        self.count += later.count
+        self.total += later.total
+        self.squares += later.squares
+        self.special += later.special
+        self.floating |= later.floating
+        self.decimal |= later.decimal
+
+    def as_value(self, exact: Fraction) -> Value:
+        """A number of the type of the values: BIGINT, DECIMAL or DOUBLE."""
+        if self.floating:
+            return self.special if not math.isfinite(self.special) else float(exact)
+        if self.decimal:
+            return Decimal(exact.numerator) / Decimal(exact.denominator)
+        return bounded(int(exact)) if exact.denominator == 1 else float(exact)
+
+    @property
+    def spread(self) -> Fraction:
+        """The sum of the squared distances from the mean."""
+        return Fraction(self.squares) - Fraction(self.total) ** 2 / self.count
+
+
+@dataclass(slots=True)
+class Sum(Moments):
+    """NULL over no values, never 0."""
+
+    def result(self) -> Value:
+        return self.as_value(Fraction(self.total)) if self.count else None
+
+
+@dataclass(slots=True)
+class Average(Moments):
+    def result(self) -> Value:
+        if not self.count:
+            return None
+        mean = self.as_value(Fraction(self.total) / self.count)
+        return float(mean) if isinstance(mean, int) else mean
+
+
+@dataclass(slots=True)
+class Deviation(Moments):
+    """`besides` 1 for a sample, 0 for a population; of a single value a sample has none."""
+
+    besides: int = 1
+    root: bool = True
+
+    def result(self) -> Value:
+        if self.count <= self.besides:
+            return None
+        if not math.isfinite(self.special):
+            return math.nan
+        variance = float(self.spread / (self.count - self.besides))
+        return math.sqrt(variance) if self.root else variance
+
+
+@dataclass(slots=True)
+class Extreme(Fold):
+    """MIN (`sign` -1) and MAX (1) of the values that are not NULL; MIN_BY, MAX_BY: what stands beside the extreme."""
+
+    sign: int = 1
+    best: tuple[Value, ...] | None = None
+
+    def add(self, *values: Value) -> None:
+        if values[-1] is not None:
+            self.take(values)
+
+    def take(self, values: tuple[Value, ...]) -> None:
+        if self.best is None or self.better(values[-1], self.best[-1]):
+            self.best = values
+
+    def better(self, value: Value, than: Value) -> bool:
+        return order(value) > order(than) if self.sign > 0 else order(value) < order(than)
+
+    def merge(self, later: Extreme) -> None:
+        if later.best is not None:
+            self.take(later.best)
+
+    def result(self) -> Value:
+        return None if self.best is None else self.best[0]
+
+
+@dataclass(slots=True)
+class Edge(Fold):
+    """FIRST and LAST of a group's rows in sequence order, NULLs included unless they are to be ignored."""
+
+    last: bool = False
+    ignore_nulls: bool = False
+    seen: list[Value] = field(default_factory=list)
+
+    def add(self, *values: Value) -> None:
+        (value,) = values
+        if value is None and self.ignore_nulls:
+            return
+        if self.last or not self.seen:
+            self.seen = [value]
+
+    def merge(self, later: Edge) -> None:
+        if later.seen and (self.last or not self.seen):
+            self.seen = later.seen
+
+    def result(self) -> Value:
+        return self.seen[0] if self.seen else None
+
+
+@dataclass(slots=True)
+class Logic(Fold):
+    """BOOL_AND (`all_of`) and BOOL_OR of the values that are not NULL."""
+
+    all_of: bool = True
+    seen: list[bool] = field(default_factory=list)
+
+    def add(self, *values: Value) -> None:
+        self.seen += [value for value in values if value is not None]
+
+    def merge(self, later: Logic) -> None:
+        self.seen += later.seen
+
+    def result(self) -> Value:
+        if not self.seen:
+            return None
+        return all(self.seen) if self.all_of else any(self.seen)
+
+
+@dataclass(slots=True)
+class Listed(Fold):
+    """COLLECT_LIST: the values that are not NULL, in sequence order."""
+
+    seen: list[Value] = field(default_factory=list)
+
+    def add(self, *values: Value) -> None:
+        self.seen += [value for value in values if value is not None]
+
+    def merge(self, later: Listed) -> None:
+        self.seen += later.seen
+
+    def result(self) -> Value:
+        return tuple(self.seen)
+
+
+@dataclass(slots=True)
+class Each(Fold):
+    """Any fold over DISTINCT arguments: each once, those with a NULL left out."""
+
+    inner: Fold
+    seen: dict[Any, tuple[Value, ...]] = field(default_factory=dict)
+
+    def add(self, *values: Value) -> None:
+        if None not in values:
+            self.seen.setdefault(orders(values), values)
+
+    def merge(self, later: Each) -> None:
+        for key, values in later.seen.items():
+            self.seen.setdefault(key, values)
+
+    def result(self) -> Value:
+        fold = deepcopy(self.inner)
+        for values in self.seen.values():
+            fold.add(*values)
+        return fold.result()
+
+
+@dataclass(slots=True)
+class CountIf(Fold):
+    """COUNT_IF: the rows for which the argument is true."""
+
+    rows: int = 0
+
+    def add(self, *values: Value) -> None:
+        self.rows += values == (True,)
+
+    def merge(self, later: CountIf) -> None:
+        self.rows += later.rows
+
+    def result(self) -> int:
+        return self.rows

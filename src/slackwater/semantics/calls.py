@@ -1,0 +1,86 @@
+"""From an aggregate call in a plan (`AVG(speed)`) to the fold that computes it and the arguments that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from sqlglot import exp
+
+from slackwater.algebra.expressions import Tree, text
+from slackwater.errors import QueryError
+from slackwater.semantics.aggregates import (
+    Average,
+    Count,
+    CountIf,
+    Deviation,
+    Each,
+    Edge,
+    Extreme,
+    Fold,
+    Listed,
+    Logic,
+    Sum,
+)
+from slackwater.semantics.expressions import Scope, evaluate
+from slackwater.semantics.rows import Row, Value
+
+FOLDS: dict[type, Callable[[], Fold]] = {
+    exp.Count: Count,
+    exp.CountIf: CountIf,
+    exp.Sum: Sum,
+    exp.Avg: Average,
+    exp.Min: partial(Extreme, -1),
+    exp.Max: partial(Extreme, 1),
+    exp.ArgMin: partial(Extreme, -1),
+    exp.ArgMax: partial(Extreme, 1),
+    exp.First: Edge,
+    exp.AnyValue: Edge,
+    exp.Last: partial(Edge, True),
+    exp.Stddev: Deviation,
+    exp.StddevSamp: Deviation,
+    exp.StddevPop: partial(Deviation, besides=0),
+    exp.Variance: partial(Deviation, root=False),
+    exp.VariancePop: partial(Deviation, besides=0, root=False),
+    exp.LogicalAnd: Logic,
+    exp.LogicalOr: partial(Logic, False),
+    exp.ArrayAgg: Listed,
+}
+
+
+def new_fold(call: Tree) -> Fold:
+    """An empty fold for an aggregate call."""
+    match call:
+        case exp.Filter():
+            return new_fold(call.this)
+        case exp.IgnoreNulls(this=exp.Last()):
+            return Edge(last=True, ignore_nulls=True)
+        case exp.IgnoreNulls():
+            return Edge(ignore_nulls=True)
+        case exp.AggFunc(this=exp.Distinct()):
+            return Each(FOLDS[type(call)]())
+    if type(call) not in FOLDS:
+        raise QueryError(
+            "SW-242", f"'{text(call)}' has no meaning in the reference interpreter", hint="use a simpler aggregate"
+        )
+    return FOLDS[type(call)]()
+
+
+def add_row(fold: Fold, call: Tree, scope: Scope, row: Row) -> None:
+    """Take a row into the fold of a call, unless its FILTER leaves the row out."""
+    match call:
+        case exp.Filter(this=inner, expression=exp.Where(this=condition)):
+            if evaluate(condition, scope, row) is True:
+                add_row(fold, inner, scope, row)
+        case exp.IgnoreNulls(this=inner):
+            add_row(fold, inner, scope, row)
+        case _:
+            fold.add(*arguments(call, scope, row))
+
+
+def arguments(call: Tree, scope: Scope, row: Row) -> tuple[Value, ...]:
+    """The values of a call's arguments over a row; COUNT(*) has none."""
+    if isinstance(call.this, exp.Star):
+        return ()
+    trees = call.this.expressions if isinstance(call.this, exp.Distinct) else list(call.iter_expressions())
+    return tuple(evaluate(tree, scope, row) for tree in trees)

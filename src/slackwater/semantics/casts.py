@@ -1,0 +1,104 @@
+"""CAST and TRY_CAST between the types that the examples and the random plans use. The time zone is UTC."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Any
+
+from slackwater.algebra.expressions import Tree, spark_type, type_of
+from slackwater.algebra.schema import Schema
+from slackwater.errors import QueryError, RunError
+from slackwater.semantics.rows import Value
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+WIDTHS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+SECOND = 1_000_000
+
+
+def cast(tree: Tree, value: Value, schema: Schema) -> Value:
+    """The value in the type that a CAST asks for; where that cannot be, NULL for TRY_CAST, else an error (ANSI)."""
+    if value is None:
+        return None
+    target = spark_type(tree.args["to"].sql("spark"))
+    source = type_of(tree.this, schema)
+    try:
+        return _convert(value, source, target)
+    except (ValueError, InvalidOperation, OverflowError) as cause:
+        if tree.args.get("safe"):
+            return None
+        raise RunError(
+            "SW-582", f"{value!r} cannot be cast to {target}", hint="use TRY_CAST, or leave such rows out"
+        ) from cause
+
+
+def _convert(value: Value, source: str, target: str) -> Value:
+    if target == source:
+        return value
+    if target in WIDTHS:
+        return _whole(value, source, WIDTHS[target])
+    if target.startswith("decimal"):
+        return _decimal(value, target)
+    converter = CONVERTERS.get(target)
+    if converter is None:
+        raise QueryError(
+            "SW-241", f"a cast to {target} has no meaning in the reference interpreter", hint="cast in Spark"
+        )
+    return converter(value, source)
+
+
+def _whole(value: Value, source: str, bits: int) -> int:
+    number = value // SECOND if source.startswith("timestamp") else int(value.strip() if source == "string" else value)
+    if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
+        raise OverflowError
+    return int(number)
+
+
+def _decimal(value: Value, target: str) -> Decimal:
+    inside = target.partition("(")[2].rstrip(")")
+    precision, scale = (int(part) for part in inside.split(",")) if inside else (10, 0)
+    number = Decimal(str(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
+    if len(number.as_tuple().digits) > precision:
+        raise OverflowError
+    return number
+
+
+def _float(value: Value, source: str) -> float:
+    return value / SECOND if source.startswith("timestamp") else float(value)
+
+
+def _boolean(value: Value, source: str) -> bool:
+    if source != "string":
+        return bool(value)
+    known = {"t": True, "true": True, "y": True, "yes": True, "1": True}
+    known |= {"f": False, "false": False, "n": False, "no": False, "0": False}
+    if value.strip().lower() not in known:
+        raise ValueError(value)
+    return known[value.strip().lower()]
+
+
+def _timestamp(value: Value, source: str) -> int:
+    if source != "string":
+        return int(value * SECOND)
+    moment = datetime.fromisoformat(value.strip())
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (moment - EPOCH) // timedelta(microseconds=1)
+
+
+def _string(value: Value, source: str) -> str:
+    if source.startswith("timestamp"):
+        moment = (EPOCH + timedelta(microseconds=value)).strftime("%Y-%m-%d %H:%M:%S.%f")
+        return moment.rstrip("0").rstrip(".")
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+CONVERTERS: dict[str, Callable[[Any, str], Any]] = {
+    "double": _float,
+    "float": _float,
+    "boolean": _boolean,
+    "timestamp": _timestamp,
+    "string": _string,
+}

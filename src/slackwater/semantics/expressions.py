@@ -1,0 +1,229 @@
+"""The value of a Spark SQL expression over a row: three-valued logic, comparison, CASE, CAST, a few functions.
+
+NULL in, NULL out, but for AND, OR, IS, `<=>`, COALESCE, CASE and their like, which say otherwise below.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from sqlglot import exp
+
+from slackwater.algebra.expressions import Tree, name_of, parsed, text
+from slackwater.algebra.lengths import MICROSECONDS
+from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Schema
+from slackwater.errors import QueryError
+from slackwater.semantics.casts import cast
+from slackwater.semantics.functions import CALLS, NAMED_CALLS
+from slackwater.semantics.rows import Row, Value
+from slackwater.semantics.values import arithmetic, compared, divided, remainder, whole_divided
+
+ARITHMETIC: dict[type, Callable[[Value, Value], Value]] = {
+    exp.Add: operator.add,
+    exp.Sub: operator.sub,
+    exp.Mul: operator.mul,
+    exp.Div: divided,
+    exp.IntDiv: whole_divided,
+    exp.Mod: remainder,
+    exp.DPipe: operator.add,
+    exp.BitwiseAnd: operator.and_,
+    exp.BitwiseOr: operator.or_,
+}
+COMPARISONS: dict[type, Callable[[int], bool]] = {
+    exp.EQ: lambda sign: sign == 0,
+    exp.NEQ: lambda sign: sign != 0,
+    exp.LT: lambda sign: sign < 0,
+    exp.LTE: lambda sign: sign <= 0,
+    exp.GT: lambda sign: sign > 0,
+    exp.GTE: lambda sign: sign >= 0,
+}
+
+
+class Scope:
+    """Where the columns of a schema stand in a row's values."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.index: dict[str, int] = {}
+        for place, field in enumerate(schema.fields):
+            if len(schema.matching(field.name)) == 1:
+                self.index[field.name.lower()] = place
+            self.index[f"{field.qualifier}.{field.name}".lower()] = place
+
+    def value(self, reference: str, row: Row) -> Value:
+        """The value that a reference has in a row; a pseudo-column where no column has that name."""
+        place = self.index.get(reference.lower())
+        if place is not None:
+            return row.values[place]
+        if reference.lower() in PSEUDO_COLUMNS:
+            return getattr(row.marks, reference.lower())
+        self.schema.find(reference)
+        raise QueryError("SW-201", f"there is no column '{reference}' here", hint="name a column of the input")
+
+
+@lru_cache(maxsize=4096)
+def scope_of(schema: Schema) -> Scope:
+    return Scope(schema)
+
+
+def value_of(expr: Expr, schema: Schema, row: Row) -> Value:
+    """The value of an expression over a row of a schema."""
+    return evaluate(parsed(expr.sql), scope_of(schema), row)
+
+
+def holds(expr: Expr, schema: Schema, row: Row) -> bool:
+    """Whether a condition is true, neither false nor unknown."""
+    return value_of(expr, schema, row) is True
+
+
+def evaluate(tree: Tree, scope: Scope, row: Row) -> Value:
+    """The value of a tree over a row."""
+    kind = type(tree)
+    if isinstance(tree, exp.Column):
+        return scope.value(name_of(tree), row)
+    if kind is exp.Literal:
+        return literal(tree)
+    if kind in COMPARISONS:
+        sign = compared(*operands(tree, scope, row))
+        return None if sign is None else COMPARISONS[kind](sign)
+    if kind in ARITHMETIC:
+        return arithmetic(ARITHMETIC[kind], *operands(tree, scope, row))
+    if kind in SPECIAL:
+        return SPECIAL[kind](tree, scope, row)
+    name = tree.name.lower() if kind is exp.Anonymous else ""
+    call = NAMED_CALLS.get(name) or CALLS.get(kind)
+    if call is None:
+        raise QueryError(
+            "SW-240", f"'{text(tree)[:80]}' has no meaning in the reference interpreter", hint="use a simpler function"
+        )
+    return call(*(evaluate(argument, scope, row) for argument in tree.iter_expressions()))
+
+
+def operands(tree: Tree, scope: Scope, row: Row) -> tuple[Value, Value]:
+    return evaluate(tree.this, scope, row), evaluate(tree.expression, scope, row)
+
+
+def literal(tree: Tree) -> Value:
+    """`1` is a whole number, `1.5` a DECIMAL, `1e3` a DOUBLE, `'1'` a string."""
+    written: str = tree.this
+    if tree.is_string:
+        return written
+    if "e" in written.lower():
+        return float(written)
+    return Decimal(written) if "." in written else int(written)
+
+
+def _and(tree: Tree, scope: Scope, row: Row) -> Value:
+    sides = operands(tree, scope, row)
+    return False if False in sides else None if None in sides else True
+
+
+def _or(tree: Tree, scope: Scope, row: Row) -> Value:
+    sides = operands(tree, scope, row)
+    return True if True in sides else None if None in sides else False
+
+
+def _not(tree: Tree, scope: Scope, row: Row) -> Value:
+    value = evaluate(tree.this, scope, row)
+    return None if value is None else not value
+
+
+def _is(tree: Tree, scope: Scope, row: Row) -> Value:
+    value, wanted = operands(tree, scope, row)
+    return value is wanted
+
+
+def _null_safe_equal(tree: Tree, scope: Scope, row: Row) -> Value:
+    one, two = operands(tree, scope, row)
+    return compared(one, two) == 0 if one is not None and two is not None else one is two
+
+
+def _between(tree: Tree, scope: Scope, row: Row) -> Value:
+    value, low, high = (evaluate(tree.args[each], scope, row) for each in ("this", "low", "high"))
+    above, below = compared(value, low), compared(value, high)
+    if (above is not None and above < 0) or (below is not None and below > 0):
+        return False
+    return None if above is None or below is None else True
+
+
+def _in(tree: Tree, scope: Scope, row: Row) -> Value:
+    value = evaluate(tree.this, scope, row)
+    signs = [compared(value, evaluate(each, scope, row)) for each in tree.expressions]
+    return True if 0 in signs else None if None in signs else False
+
+
+def _case(tree: Tree, scope: Scope, row: Row) -> Value:
+    subject = tree.args.get("this")
+    for branch in tree.args["ifs"]:
+        when = evaluate(branch.this, scope, row)
+        met = when is True if subject is None else compared(evaluate(subject, scope, row), when) == 0
+        if met:
+            return evaluate(branch.args["true"], scope, row)
+    default = tree.args.get("default")
+    return None if default is None else evaluate(default, scope, row)
+
+
+def _if(tree: Tree, scope: Scope, row: Row) -> Value:
+    chosen = tree.args["true"] if evaluate(tree.this, scope, row) is True else tree.args.get("false")
+    return None if chosen is None else evaluate(chosen, scope, row)
+
+
+def _coalesce(tree: Tree, scope: Scope, row: Row) -> Value:
+    values = (evaluate(each, scope, row) for each in [tree.this, *tree.expressions])
+    return next((value for value in values if value is not None), None)
+
+
+def _like(tree: Tree, scope: Scope, row: Row, escape: str = "\\") -> Value:
+    value, pattern = operands(tree, scope, row)
+    if value is None or pattern is None:
+        return None
+    parts = re.findall(f"{re.escape(escape)}.|.", pattern, re.DOTALL)
+    wild = {"%": ".*", "_": "."}
+    regex = "".join(wild.get(part) or re.escape(part[-1]) for part in parts)
+    return re.fullmatch(regex, value, re.DOTALL) is not None
+
+
+def _escape(tree: Tree, scope: Scope, row: Row) -> Value:
+    return _like(tree.this, scope, row, tree.expression.this)
+
+
+def _cast(tree: Tree, scope: Scope, row: Row) -> Value:
+    return cast(tree, evaluate(tree.this, scope, row), scope.schema)
+
+
+def _interval(tree: Tree, scope: Scope, row: Row) -> Value:
+    return int(tree.this.name) * MICROSECONDS[tree.args["unit"].name.lower().removesuffix("s")]
+
+
+def _field(tree: Tree, scope: Scope, row: Row) -> Value:
+    value = evaluate(tree.this, scope, row)
+    return None if value is None else value[tree.expression.name]
+
+
+SPECIAL: dict[type, Callable[[Any, Scope, Row], Value]] = {
+    exp.And: _and,
+    exp.Or: _or,
+    exp.Not: _not,
+    exp.Is: _is,
+    exp.NullSafeEQ: _null_safe_equal,
+    exp.Between: _between,
+    exp.In: _in,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Coalesce: _coalesce,
+    exp.Like: _like,
+    exp.Escape: _escape,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Interval: _interval,
+    exp.Dot: _field,
+    exp.Paren: lambda tree, scope, row: evaluate(tree.this, scope, row),
+    exp.Alias: lambda tree, scope, row: evaluate(tree.this, scope, row),
+    exp.Null: lambda tree, scope, row: None,
+    exp.Boolean: lambda tree, scope, row: bool(tree.this),
+}

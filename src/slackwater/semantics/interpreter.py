@@ -1,0 +1,73 @@
+"""`interpret`: the exact answer of a plan over finite streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.lengths import TICK
+from slackwater.algebra.nodes import Emit, Frequency, Plan, Project, Scan, Select, inputs, walk, with_inputs
+from slackwater.semantics.feeds import Feed
+from slackwater.semantics.final import check_final
+from slackwater.semantics.late import late_rows
+from slackwater.semantics.rows import Answer, Instant, Result, Row, Sync, Value
+from slackwater.semantics.streams import Run, clocks_of, is_jump, window_of
+
+
+def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Answer:
+    """What a plan answers. `feeds` has a feed for each stream by name; a stream without one is empty.
+
+    With `flush` one more batch follows the last, in which the punctuation of every stream is the end of time.
+    Batch N of the run takes in batch N of every feed; a feed that has ended gives empty batches.
+    """
+    root = plan if isinstance(plan, Emit) else Emit(plan)
+    root = replace(root, child=apart(root.child))
+    scans = [node for node in walk(root) if isinstance(node, Scan)]
+    run = Run.over(root, feeds, flush)
+    late = tuple(late_rows(run, root.child, clocks_of(scans, feeds, flush)))
+    rejected = tuple(row for scan in scans for row in run.stores[id(scan)].rejected)
+    check_final(root)
+    rows = tuple(Result(named(root, row), row.time, row.batch) for row in run.stream(root.child))
+    syncs = tuple(sync_rows(run, root.child)) if root.sync else ()
+    return Answer(rows, syncs, late, rejected)
+
+
+def apart(plan: Plan) -> Plan:
+    """The same plan, in which no two operators are the same object: a self-join reads its stream twice."""
+    return replace(plan) if not inputs(plan) else with_inputs(plan, tuple(apart(each) for each in inputs(plan)))
+
+
+def named(plan: Plan, row: Row) -> dict[str, Value]:
+    """A row by column; of two columns with one name, the second and later under their alias."""
+    schema = schema_of(plan)
+    names = [schema.reference(field) for field in schema.fields]
+    return dict(zip(names, row.values, strict=True))
+
+
+def sync_rows(run: Run, plan: Plan) -> Iterator[Sync]:
+    """WIN 6: one sync tuple at the end of every extent that holds a row, whether or not a result came of it."""
+    windows = below_frequencies(plan)
+    come = [each for each in run.evaluated(windows) if held(run, windows, each)]
+    for boundary in sorted({each.boundary for each in come if each.boundary is not None}):
+        batch = run.clock(plan).first_beyond(boundary - TICK)
+        if batch is not None:
+            yield Sync(boundary, batch)
+
+
+def below_frequencies(plan: Plan) -> Plan:
+    """The part of a query whose instants are its extents: what stands below a frequency on the result."""
+    match plan:
+        case Select(child=child) | Project(child=child):
+            return below_frequencies(child)
+        case Frequency(child=child) if not is_jump(plan):
+            return below_frequencies(child)
+        case _:
+            return plan
+
+
+def held(run: Run, plan: Plan, instant: Instant) -> bool:
+    """Whether any window below an operator holds a row at an instant."""
+    if window_of(plan) is not None:
+        return bool(run.relation(plan, instant))
+    return any(held(run, each, instant) for each in inputs(plan))

@@ -1,0 +1,108 @@
+"""Select, project, join, aggregate, union, distinct and minus over the relation that a window holds at an instant.
+
+A relation is a list of rows in sequence order. What merges rows (aggregate, distinct, minus) yields them in the order
+of their columns, NULL first, so that a frequency above has something definite to count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+from slackwater.algebra.expressions import parsed
+from slackwater.algebra.nodes import Aggregate, Item
+from slackwater.algebra.schema import Expr, Schema
+from slackwater.semantics.aggregates import Fold
+from slackwater.semantics.calls import add_row, new_fold
+from slackwater.semantics.expressions import holds, scope_of, value_of
+from slackwater.semantics.rows import Row, Values
+from slackwater.semantics.values import orders
+
+
+def select(rows: Iterable[Row], condition: Expr, schema: Schema) -> list[Row]:
+    """CSQL 4.1: the subsequence of the rows that satisfy C; unknown is not true."""
+    return [row for row in rows if holds(condition, schema, row)]
+
+
+def project(rows: Iterable[Row], items: Sequence[Item], schema: Schema) -> list[Row]:
+    """The select list over each row."""
+    return [replace(row, values=tuple(value_of(item.expr, schema, row) for item in items)) for row in rows]
+
+
+def join(left: Sequence[Row], right: Sequence[Row], condition: Expr | None, schema: Schema) -> list[Row]:
+    """The pairs for which the condition is true, by left row, then right row. A pair is new if either row is."""
+    pairs = [pair(one, two) for one in left for two in right]
+    return pairs if condition is None else select(pairs, condition, schema)
+
+
+def pair(one: Row, two: Row) -> Row:
+    """Two rows as one; the instant is the same for both, but a pair has no number."""
+    marks = replace(one.marks, row_number=None)
+    time = max(one.time, two.time)
+    return replace(one, values=one.values + two.values, time=time, marks=marks, new=one.new or two.new)
+
+
+def distinct(rows: Iterable[Row]) -> list[Row]:
+    """Each row once."""
+    return in_order(merged(group) for group in groups(rows, lambda row: row.values).values())
+
+
+def minus(left: Iterable[Row], right: Iterable[Row]) -> list[Row]:
+    """The rows of the left that have no equal row in the right, each once."""
+    gone = {orders(row.values) for row in right}
+    return [row for row in distinct(left) if orders(row.values) not in gone]
+
+
+def aggregate(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Row]:
+    """One row per group: the group's items, then its aggregates. No rows, no groups: also without GROUP BY."""
+    keyed = groups(rows, lambda row: tuple(value_of(item.expr, schema, row) for item in node.group))
+    results = [
+        replace(merged(group), values=key_of(group[0], node.group, schema) + aggregated(group, node, schema))
+        for group in keyed.values()
+    ]
+    return in_order(results)
+
+
+def key_of(row: Row, items: Sequence[Item], schema: Schema) -> Values:
+    return tuple(value_of(item.expr, schema, row) for item in items)
+
+
+def aggregated(group: Sequence[Row], node: Aggregate, schema: Schema) -> Values:
+    """The aggregates of a group; with panes, merged from the partial aggregates of each pane, in order of time."""
+    if node.pane is None:
+        return tuple(fold.result() for fold in folded(group, node, schema))
+    length = node.pane
+    panes = [folded(list(rows), node, schema) for _, rows in groupby(group, key=lambda row: row.time // length)]
+    for later in panes[1:]:
+        for fold, partial in zip(panes[0], later, strict=True):
+            fold.merge(partial)
+    return tuple(fold.result() for fold in panes[0])
+
+
+def folded(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Fold]:
+    """One fold per aggregate call, after taking in the rows."""
+    calls = [parsed(item.expr.sql) for item in node.aggregates]
+    folds = [new_fold(call) for call in calls]
+    for row in rows:
+        for fold, call in zip(folds, calls, strict=True):
+            add_row(fold, call, scope_of(schema), row)
+    return folds
+
+
+def groups(rows: Iterable[Row], key: Callable[[Row], Values]) -> dict[Any, list[Row]]:
+    """The rows by key, as GROUP BY compares keys."""
+    found: dict[Any, list[Row]] = {}
+    for row in rows:
+        found.setdefault(orders(key(row)), []).append(row)
+    return found
+
+
+def merged(group: Sequence[Row]) -> Row:
+    """The row that stands for a group: new if any of its rows is."""
+    return replace(group[0], new=any(row.new for row in group))
+
+
+def in_order(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: orders(row.values))

@@ -1,0 +1,320 @@
+"""The result stream of a plan, given what arrived: which instants there are, what each holds, what it emits.
+
+Three views of an operator:
+- `stream`: its rows in sequence, each with the batch in which it appears;
+- `instants`: when it is evaluated;
+- `relation`: the rows that it has at an instant.
+
+One rule says when a row appears, for all of them: a row with event time t appears in the first batch whose punctuation
+is beyond t. A row is released when t < P; a window with boundary b, whose results carry b - 1, when b <= P.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.instants import instants_of
+from slackwater.algebra.lengths import ONE_TUPLE, TICK, Length
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Emit,
+    Frequency,
+    Join,
+    Minus,
+    Plan,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    View,
+    Window,
+    inputs,
+    walk,
+)
+from slackwater.algebra.schema import Schema
+from slackwater.semantics import relational
+from slackwater.semantics.arrivals import Store, record_store, sequence
+from slackwater.semantics.expressions import scope_of
+from slackwater.semantics.feeds import Clock, Feed
+from slackwater.semantics.frequencies import picked
+from slackwater.semantics.rows import Instant, Marks, Row
+from slackwater.semantics.values import orders
+from slackwater.semantics.windows import boundary_window, extents_of, parts, row_window
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """A window and when it is evaluated, whether the frequency stands above it or was pushed into it.
+
+    `by` takes the stream apart; `count_by` says per what the instants of a tuple frequency are counted.
+    """
+
+    child: Plan
+    range: Length
+    every: Length
+    by: tuple[str, ...]
+    count_by: tuple[str, ...]
+    strict: bool = False
+
+    @property
+    def at_boundaries(self) -> bool:
+        return self.every.is_time and not self.strict
+
+
+def window_of(plan: Plan) -> Picked | None:
+    """The window that an operator is: `Window`, or `Frequency` over a window that is evaluated at every row."""
+    match plan:
+        case Frequency(child=Window(every=every) as window, by=by, strict=strict) if every == ONE_TUPLE:
+            return Picked(window.child, window.range, plan.every, window.by or by, by, strict)
+        case Window(child=child, range=length, every=every, by=by):
+            return Picked(child, length, every, by, by)
+        case Subquery() | View() | Frequency() if instants_of(plan).at_boundaries:
+            # What has its own boundaries is read at them: its relation there is what it emitted there.
+            slide = instants_of(plan).every
+            return Picked(plan, slide, slide, (), ())
+        case _:
+            return None
+
+
+@dataclass
+class Run:
+    """One plan over one set of feeds; what was worked out once is kept. Every operator is an object of its own."""
+
+    clock_of_inputs: Clock
+    stores: Mapping[int, Store]
+    numbers: Mapping[int, int]
+    kept: dict[tuple[str, int], Any] = field(default_factory=dict)
+
+    @classmethod
+    def over(cls, plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> Run:
+        scans = [node for node in walk(plan) if isinstance(node, Scan)]
+        clocks = clocks_of(scans, feeds, flush)
+        clock = clocks[scans[0].stream]
+        for each in clocks.values():
+            clock = clock.slower(each)
+        stores = {id(scan): record_store(scan, feeds.get(scan.stream, Feed())) for scan in scans}
+        return cls(clock, stores, {id(node): number for number, node in enumerate(walk(plan))})
+
+    def clock(self, plan: Plan) -> Clock:
+        """The punctuations of an operator's stream: no row below them is to come.
+
+        A query has one clock, the slowest of its inputs; the last row of a slot is known when the slot has passed.
+        """
+        match plan:
+            case Scan():
+                return self.clock_of_inputs
+            case Frequency(child=child, every=every, strict=False) if every.is_time and not is_jump(plan):
+                return self.clock(child).slotted(every.amount)
+            case _:
+                clock, *others = [self.clock(each) for each in inputs(plan)]
+                return clock.slower(others[0]) if others else clock
+
+    def arrivals(self, plan: Plan) -> list[Row]:
+        """The record store as an extent sees it: every row, late or not, with the batch in which it came."""
+        match plan:
+            case Scan():
+                return list(self.stores[id(plan)].rows)
+            case Disorder(child=child):
+                return self.arrivals(child)
+            case Select(child=child, condition=condition):
+                return relational.select(self.arrivals(child), condition, schema_of(child))
+            case Project(child=child, items=items):
+                return relational.project(self.arrivals(child), items, schema_of(child))
+            case _:
+                return self.stream(plan)
+
+    def stream(self, plan: Plan) -> list[Row]:
+        """The rows of an operator in sequence, each with the batch in which it appears."""
+        key = ("stream", id(plan))
+        if key not in self.kept:
+            self.kept[key] = self._stream(plan)
+        rows: list[Row] = self.kept[key]
+        return rows
+
+    def _stream(self, plan: Plan) -> list[Row]:
+        match plan:
+            case Scan():
+                return sequence(self.stores[id(plan)], self.clock_of_inputs)
+            case Disorder(child=child) | Emit(child=child):
+                return self.stream(child)
+            case Subquery(query=query) | View(query=query):
+                rows = self.stream(query)
+                return [replace(row, marks=Marks(row.time, number)) for number, row in enumerate(rows, start=1)]
+            case Select(child=child, condition=condition):
+                return relational.select(self.stream(child), condition, schema_of(child))
+            case Project(child=child, items=items):
+                return relational.project(self.stream(child), items, schema_of(child))
+            case Frequency(child=child, every=every, by=by, strict=strict) if not is_jump(plan):
+                part = by_columns(by, schema_of(child))
+                rows = picked(self.stream(child), every, strict, lambda row: row.time, part)
+                return self.appearing(plan, rows)
+            case Union(left=left, right=right):
+                sides = [
+                    (row.place_in(side), row) for side, each in enumerate((left, right)) for row in self.stream(each)
+                ]
+                return self.appearing(plan, [row for _, row in sorted(sides, key=lambda pair: pair[0])])
+            case _:
+                return self.emitted(plan)
+
+    def appearing(self, plan: Plan, rows: list[Row]) -> list[Row]:
+        """The rows that can be seen by this operator's clock, with the batch in which they can."""
+        seen = [(row, self.clock(plan).first_beyond(row.time)) for row in rows]
+        return [replace(row, batch=batch) for row, batch in seen if batch is not None]
+
+    def emitted(self, plan: Plan) -> list[Row]:
+        """What the instants of a windowed operator emit, one instant after the other.
+
+        A row-level instant emits only what the new row contributes, any other the whole relation.
+        """
+        rows: list[Row] = []
+        for instant in self.evaluated(plan):
+            relation = self.relation(plan, instant)
+            for row in [row for row in relation if instant.whole or row.new]:
+                arrival = instant.cause.arrival if instant.cause else None
+                rows.append(Row(row.values, instant.time, instant.batch, arrival, len(rows), row.marks))
+        return rows
+
+    def evaluated(self, plan: Plan) -> list[Instant]:
+        """The instants that have come, in order, each with its batch."""
+        clock = self.clock(plan)
+        come = [(instant, clock.first_beyond(instant.time)) for instant in self.instants(plan)]
+        return [replace(instant, batch=batch) for instant, batch in come if batch is not None]
+
+    def instants(self, plan: Plan) -> list[Instant]:
+        """When an operator is evaluated: when its input is; with two inputs, when either is."""
+        window = window_of(plan)
+        if window is not None:
+            return self.boundaries(plan, window) if window.at_boundaries else self.row_instants(plan, window)
+        match plan:
+            case Join(left=left, right=right) | Minus(left=left, right=right) | Union(left=left, right=right):
+                both = {each.place: each for side in (left, right) for each in self.instants(side)}
+                return [replace(both[place], part=None) for place in sorted(both)]
+            case Select(child=child) | Project(child=child) | Aggregate(child=child) | Distinct(child=child):
+                return self.instants(child)
+            case _:
+                return [Instant(row.time, row, self.numbers[id(plan)], whole=False) for row in self.stream(plan)]
+
+    def row_instants(self, plan: Plan, window: Picked) -> list[Instant]:
+        """Every row of the input, or every n-th; only with FREQUENCY 1 TUPLE does an instant emit its own row alone."""
+        schema = schema_of(window.child)
+        count_by, part = by_columns(window.count_by, schema), by_columns(window.by, schema)
+        rows = picked(self.stream(window.child), window.every, window.strict, lambda row: row.time, count_by)
+        whole = window.every != ONE_TUPLE
+        return [Instant(row.time, row, self.numbers[id(plan)], part=part(row), whole=whole) for row in rows]
+
+    def boundaries(self, plan: Plan, window: Picked) -> list[Instant]:
+        """The boundaries at which some row is in the window, per part; results carry the boundary minus one tick."""
+        part = by_columns(window.by, schema_of(window.child))
+        found = {
+            (boundary, key)
+            for key, rows in parts(self.seen_by(plan, window), part).items()
+            for boundary in self.boundaries_of(plan, window, rows)
+        }
+        return [
+            Instant(boundary - TICK, leaf=self.numbers[id(plan)], boundary=boundary, part=key)
+            for boundary, key in sorted(found)
+        ]
+
+    def boundaries_of(self, plan: Plan, window: Picked, rows: list[Row]) -> set[int]:
+        """The boundaries that have rows of one part before them.
+
+        The last n rows are there at every boundary after the first row; a flush ends that at the first boundary after
+        the last row, where the last window that differs from the one before it can stand.
+        """
+        slide = window.every.amount
+        if window.range.is_time:
+            return {each for row in rows for each in extents_of(row.time, window.range.amount, slide)}
+        clock = self.clock(plan)
+        last = max(row.time for row in self.seen_by(plan, window))
+        until = max(clock.latest, (last // slide + 1) * slide) if clock.flushed else clock.latest
+        first = (min(row.time for row in rows) // slide + 1) * slide
+        return set(range(first, until + 1, slide))
+
+    def seen_by(self, plan: Plan, window: Picked) -> list[Row]:
+        """The rows that a window looks at: an extent sees the record store; what counts rows, the sequence."""
+        if window.child is plan:
+            return self.stream(plan)
+        if window.at_boundaries and window.range.is_time:
+            return self.arrivals(window.child)
+        return self.stream(window.child)
+
+    def relation(self, plan: Plan, instant: Instant) -> list[Row]:
+        """The rows of an operator at an instant."""
+        window = window_of(plan)
+        if window is not None:
+            return self.window_rows(plan, window, instant)
+        match plan:
+            case Select(child=child, condition=condition):
+                return relational.select(self.relation(child, instant), condition, schema_of(child))
+            case Project(child=child, items=items):
+                return relational.project(self.relation(child, instant), items, schema_of(child))
+            case Aggregate(child=child):
+                return relational.aggregate(self.relation(child, instant), plan, schema_of(child))
+            case Distinct(child=child):
+                return relational.distinct(self.relation(child, instant))
+            case Join(left=left, right=right, condition=condition):
+                sides = self.relation(left, instant), self.relation(right, instant)
+                return relational.join(*sides, condition, schema_of(plan))
+            case Union(left=left, right=right):
+                return self.relation(left, instant) + self.relation(right, instant)
+            case Minus(left=left, right=right):
+                return relational.minus(self.relation(left, instant), self.relation(right, instant))
+            case _:
+                rows = self.up_to(plan, self.stream(plan), instant)
+                return [marked(row, instant, instant.cause) for row in rows]
+
+    def window_rows(self, plan: Plan, window: Picked, instant: Instant) -> list[Row]:
+        """The rows in the window of the instant's part, or of every part, in sequence order."""
+        part = by_columns(window.by, schema_of(window.child))
+        seen = self.up_to(plan, self.seen_by(plan, window), instant)
+        held: list[Row] = []
+        for key, rows in parts(seen, part).items():
+            if instant.part is not None and key != instant.part:
+                continue
+            if instant.boundary is not None:
+                inside = boundary_window(rows, instant.boundary, window.range)
+                start = instant.boundary - window.range.amount if window.range.is_time else None
+                marks = Marks(instant.time, None, start, instant.boundary)
+            else:
+                inside = row_window(rows, instant.time, window.range)
+                marks = Marks(instant.time, len(rows))
+            held += [replace(row, marks=marks, new=row is instant.cause) for row in inside]
+        return sorted(held, key=lambda row: row.place)
+
+    def up_to(self, plan: Plan, rows: list[Row], instant: Instant) -> list[Row]:
+        """The rows that are known at an instant: come by its batch; at a row, not after it in sequence order."""
+        if instant.cause is None:
+            return [row for row in rows if row.batch <= instant.batch]
+        leaf = self.numbers[id(plan)]
+        return [row for row in rows if row.place_in(leaf) <= instant.place]
+
+
+def clocks_of(scans: list[Scan], feeds: Mapping[str, Feed], flush: bool) -> dict[str, Clock]:
+    """The clock of each stream, all over the batches of the longest feed."""
+    used = {scan.stream: feeds.get(scan.stream, Feed()) for scan in scans}
+    batches = max(len(feed.batches) for feed in used.values())
+    return {
+        name: Clock.of([batch.punctuation for batch in feed.batches], batches, flush) for name, feed in used.items()
+    }
+
+
+def is_jump(plan: Plan) -> bool:
+    """Whether a frequency picks the instants of a window rather than rows."""
+    return isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
+
+
+def marked(row: Row, instant: Instant, cause: Row | None) -> Row:
+    number = cause.marks.row_number if cause else None
+    return replace(row, marks=Marks(instant.time, number), new=row is cause)
+
+
+def by_columns(references: tuple[str, ...], schema: Schema) -> Any:
+    """What takes rows apart: the values of the partition columns, as GROUP BY compares them."""
+    scope = scope_of(schema)
+    return lambda row: orders(scope.value(reference, row) for reference in references)
