@@ -85,7 +85,7 @@ class Periodic:
     ) -> None:
         if min(p_e, p_s) < 1 or m < max(2, p_e / p_s):
             raise InputError(
-                "SW-427",
+                "SW-429",
                 f"P_e {p_e}, P_s {p_s} and M {m} do not fit",
                 expected="P_e and P_s at least 1, M at least P_e / P_s",
                 hint="enlarge m or p_s",

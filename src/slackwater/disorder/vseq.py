@@ -71,9 +71,15 @@ class VSeq:
         """mu and sigma of the values, and theta = (T_n - T_1) / n as printed (4), 0 if the clock stepped back."""
         count = len(self)
         newest, oldest = int(self._arrival[self._stop - 1]), int(self._arrival[self._start])
-        mean = self._sum / count
-        variance = max(0.0, self._sum2 / count - mean * mean)
+        mean, variance = self._mean_and_variance()
+        if mean * mean > 1e8 * variance:  # the values moved away from the base: digits of the variance are lost
+            self._refresh()
+            mean, variance = self._mean_and_variance()
         return Moments(newest, self._base, mean, sqrt(variance), max(0, newest - oldest) / count)
+
+    def _mean_and_variance(self) -> tuple[float, float]:
+        mean = self._sum / len(self)
+        return mean, max(0.0, self._sum2 / len(self) - mean * mean)
 
     def _drop(self, rows: int) -> None:
         if rows <= 0:
@@ -105,10 +111,9 @@ class VSeq:
         self._sum2 += sign * float(distance @ distance)
 
     def _refresh(self) -> None:
+        """Sums from the rows themselves. The base is their median: an outlier must not move it."""
         rows = self._value[self._start : self._stop]
-        self._base = int(rows[0]) if len(rows) else 0
-        self._base += round(float(self._distance(rows).mean())) if len(rows) else 0
-        self._base = int(np.clip(self._base, rows.min(), rows.max())) if len(rows) else 0
+        self._base = int(np.partition(rows, len(rows) // 2)[len(rows) // 2]) if len(rows) else 0
         self._sum = self._sum2 = 0.0
         self._turned = 0
         self._add(rows, 1)
