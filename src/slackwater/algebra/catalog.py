@@ -1,0 +1,188 @@
+"""What a script declares: streams, views, sinks, and the pipelines that run between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from slackwater.algebra.nodes import Plan, Scan
+from slackwater.algebra.schema import Expr, Field, Schema
+from slackwater.errors import QueryError, nearest
+
+TIMESTAMPS = ("timestamp", "timestamp_ntz", "timestamp_ltz")
+"""The types that an event time or an arrival time may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamDef:
+    """CREATE STREAM: columns, where the rows come from, and which columns are clocks, sender, change type and key."""
+
+    name: str
+    fields: tuple[Field, ...]
+    format: str = ""
+    options: Mapping[str, str] = field(default_factory=dict)
+    event_time: str | None = None
+    arrival: str | None = None
+    source: str | None = None
+    change_type: str | None = None
+    key: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ViewDef:
+    """CREATE VIEW: a registered query, its `Emit` included; `key` holds expressions over its columns."""
+
+    name: str
+    key: tuple[Expr, ...]
+    query: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class SinkDef:
+    """CREATE SINK: where a pipeline's rows go."""
+
+    name: str
+    format: str
+    options: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """INSERT INTO: a query that runs, named after its sink; a plain query has none and shows its rows."""
+
+    name: str
+    sink: SinkDef | None
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Explain:
+    """EXPLAIN: `what` is "plan", "rewrites" or "physical"."""
+
+    what: str
+    plan: Plan
+
+
+_D = TypeVar("_D", bound=StreamDef | ViewDef | SinkDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """The declarations that a query can name, without regard to case.
+
+    >>> catalog = Catalog((StreamDef("Traffic", (Field("ts", "timestamp"),), event_time="ts"),))
+    >>> catalog.source("TRAFFIC").name, catalog.fill(Scan("traffic", "T", (), "")).event_time
+    ('Traffic', 'ts')
+    """
+
+    streams: tuple[StreamDef, ...] = ()
+    views: tuple[ViewDef, ...] = ()
+    sinks: tuple[SinkDef, ...] = ()
+
+    def source(self, name: str) -> StreamDef | ViewDef:
+        """The stream or view of this name."""
+        stream, view = _find(self.streams, name), _find(self.views, name)
+        if stream or view:
+            return stream or view  # type: ignore[return-value]
+        known = [*(each.name for each in self.streams), *(each.name for each in self.views)]
+        raise QueryError(
+            "SW-204",
+            f"there is no stream or view '{name}'",
+            expected="a stream or view that was declared before",
+            hint=nearest(name, known) if known else "declare it with CREATE STREAM first",
+        )
+
+    def sink(self, name: str) -> SinkDef:
+        if found := _find(self.sinks, name):
+            return found
+        known = [each.name for each in self.sinks]
+        raise QueryError(
+            "SW-208",
+            f"there is no sink '{name}'",
+            expected="a sink that was declared before",
+            hint=nearest(name, known) if known else "declare it with CREATE SINK first",
+        )
+
+    def fill(self, scan: Scan) -> Scan:
+        """A scan that names its stream, and perhaps its event time, with the rest of what the stream declares."""
+        stream = self.source(scan.stream)
+        if isinstance(stream, ViewDef):
+            raise QueryError("SW-204", f"'{stream.name}' is a view", expected="a stream", hint="read it as a view")
+        schema = Schema(stream.fields)
+        event_time = scan.event_time or stream.event_time or ""
+        if not event_time:
+            raise QueryError(
+                "SW-209",
+                f"the stream '{stream.name}' has no event time",
+                expected="TIMESTAMP BY column in CREATE STREAM, or WATTR column in the bracket",
+                hint=f"name the timestamp: {_choices(schema)}",
+            )
+        return Scan(
+            stream.name,
+            scan.alias or stream.name,
+            stream.fields,
+            check_clock(event_time, schema, "an event time"),
+            stream.arrival,
+            stream.source,
+            stream.change_type,
+            stream.key,
+        )
+
+    def with_stream(self, stream: StreamDef) -> Catalog:
+        return replace(self, streams=_added(self.streams, stream, (*self.streams, *self.views)))
+
+    def with_view(self, view: ViewDef) -> Catalog:
+        return replace(self, views=_added(self.views, view, (*self.streams, *self.views)))
+
+    def with_sink(self, sink: SinkDef) -> Catalog:
+        return replace(self, sinks=_added(self.sinks, sink, self.sinks))
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """Everything that a file says, in the order of the file."""
+
+    streams: tuple[StreamDef, ...] = ()
+    views: tuple[ViewDef, ...] = ()
+    sinks: tuple[SinkDef, ...] = ()
+    pipelines: tuple[Pipeline, ...] = ()
+    explains: tuple[Explain, ...] = ()
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def catalog(self) -> Catalog:
+        return Catalog(self.streams, self.views, self.sinks)
+
+
+def check_clock(reference: str, schema: Schema, what: str) -> str:
+    """The name of a column that must be a timestamp."""
+    column = schema.find(reference)
+    if column.type not in TIMESTAMPS:
+        raise QueryError(
+            "SW-210",
+            f"'{column.name}' is of type {column.type} and cannot be {what}",
+            expected="a column of type timestamp",
+            hint=f"use {_choices(schema)}",
+        )
+    return column.name
+
+
+def _choices(schema: Schema) -> str:
+    clocks = [each.name for each in schema if each.type in TIMESTAMPS]
+    return " or ".join(clocks) if clocks else "a timestamp: the stream has no such column, add one"
+
+
+def _find(definitions: Iterable[_D], name: str) -> _D | None:
+    return next((each for each in definitions if each.name.lower() == name.lower()), None)
+
+
+def _added(definitions: tuple[_D, ...], new: _D, taken: Iterable[StreamDef | ViewDef | SinkDef]) -> tuple[_D, ...]:
+    if any(each.name.lower() == new.name.lower() for each in taken):
+        raise QueryError(
+            "SW-207",
+            f"the name '{new.name}' is taken",
+            expected="a name that no earlier statement declares",
+            hint="choose another name, or remove one of the two statements",
+        )
+    return (*definitions, new)

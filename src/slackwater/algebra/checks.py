@@ -1,0 +1,307 @@
+"""The checks of a plan that hold however it was written: as SQL, in Python or as a document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import aggregates, columns, is_aggregate, parsed
+from slackwater.algebra.instants import instants_of
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Emit,
+    Frequency,
+    Item,
+    Join,
+    Minus,
+    Mode,
+    Plan,
+    Policy,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    View,
+    Window,
+    inputs,
+    walk,
+)
+from slackwater.algebra.ratios import parse_ratio
+from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
+from slackwater.errors import QueryError
+
+ESTIMATORS = ("budget", "adaptive", "periodic", "adhoc", "max-delay", "two-max", "quantile")
+"""What may stand after DRATIO p% USING (disorder.md); a fixed SLACK is not an estimate."""
+NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+
+
+def check(plan: Plan) -> Plan:
+    """The plan itself, if every operator of it is sound and its answers are as final as its root says."""
+    for node in walk(plan)[1:]:
+        if isinstance(node, Emit):
+            raise QueryError("SW-232", "an Emit stands inside the plan", expected="one at its root", hint="remove it")
+    for node in reversed(walk(plan)):
+        check_node(node)
+    if not isinstance(plan, Emit) or plan.mode is Mode.FINAL:
+        check_final(plan)
+    return plan
+
+
+def check_node(plan: Plan) -> None:
+    """One operator, its inputs being sound."""
+    match plan:
+        case Disorder(child=child, policy=policy):
+            _check_control(child, policy)
+        case Window(child=child, by=by) | Frequency(child=child, by=by):
+            _check_references(by, schema_of(child))
+        case Select(child=child, condition=condition):
+            _check_condition(condition, child)
+        case Project(child=child, items=items):
+            _check_items(items, child)
+        case Aggregate():
+            _check_aggregate(plan)
+        case Join():
+            check_join(plan)
+        case Union(left=left, right=right):
+            check_sides(left, right, "UNION ALL")
+        case Minus(left=left, right=right):
+            check_sides(left, right, "EXCEPT")
+            _check_same_instants(left, right)
+        case Emit(child=child, mode=mode, sync=True):
+            _check_sync(child, mode)
+        case Scan() | View() | Subquery() | Distinct() | Emit():
+            pass
+
+
+def pseudo_columns(plan: Plan) -> Mapping[str, str]:
+    """The attributes of the instant that an expression over this operator may name."""
+    instants = instants_of(plan)
+    names = {"row_time"}
+    if instants.at_boundaries:
+        names |= {"window_end"} | ({"window_start"} if instants.window and instants.window.is_time else set())
+    elif not any(isinstance(each, Join) for each in _same_query(plan)):
+        names.add("row_number")
+    return {name: kind for name, kind in PSEUDO_COLUMNS.items() if name in names}
+
+
+def check_columns(expr: Expr, child: Plan) -> None:
+    """Every column that an expression names is there, or is an attribute that the instant has."""
+    schema, pseudo = schema_of(child), pseudo_columns(child)
+    for reference in columns(expr):
+        check_reference(reference, schema, pseudo)
+
+
+def check_reference(reference: str, schema: Schema, pseudo: Mapping[str, str]) -> None:
+    if schema.matching(reference) or reference.lower() not in PSEUDO_COLUMNS:
+        qualifier = reference.rpartition(".")[0]
+        if schema.matching(reference) or not (qualifier and schema.matching(qualifier)):
+            schema.find(reference)
+    elif reference.lower() not in pseudo:
+        boundary = reference.lower().startswith("window")
+        raise QueryError(
+            "SW-225",
+            f"'{reference.lower()}' does not exist here",
+            expected="a window with SLIDE, or with RANGE and a FREQUENCY in time" if boundary else "a single stream",
+            hint="add SLIDE to the window" if boundary else "use row_time, or a subquery that yields row_number",
+        )
+
+
+def no_aggregates(calls: Iterable[object], where: str) -> None:
+    for _ in calls:
+        raise QueryError(
+            "SW-220",
+            f"an aggregate cannot stand in {where}",
+            expected="an expression over single rows",
+            hint={"WHERE": "use HAVING to filter by an aggregate"}.get(
+                where, "compute the aggregate in a subquery first"
+            ),
+        )
+
+
+def check_join(join: Join) -> None:
+    """Extents with the same boundaries, or windows at rows: nothing else has a joint instant."""
+    left, right = instants_of(join.left), instants_of(join.right)
+    taken = {each.qualifier.lower() for each in schema_of(join.left)}
+    if twice := [each.qualifier for each in schema_of(join.right) if each.qualifier.lower() in taken]:
+        raise QueryError(
+            "SW-205", f"the alias '{twice[0]}' is given twice", expected="an alias of its own for each source",
+            hint="give one of them another alias",
+        )  # fmt: skip
+    if left.at_boundaries and right.at_boundaries and left.every != right.every:
+        raise QueryError(
+            "SW-227", f"one side slides by {left.every}, the other by {right.every}",
+            expected="the same SLIDE on both sides", hint="give both windows the same SLIDE",
+        )  # fmt: skip
+    if left.at_boundaries != right.at_boundaries or left.at_rows != right.at_rows or _jumps(left.every):
+        raise QueryError(
+            "SW-227", f"one side has its instants {_when(join.left)}, the other {_when(join.right)}",
+            expected="SLIDE on both sides, or on neither",
+            hint="give both windows the same SLIDE, or leave SLIDE and FREQUENCY out of both",
+        )  # fmt: skip
+    if join.condition:
+        _check_condition(join.condition, join)
+
+
+def check_sides(left: Plan, right: Plan, operation: str) -> None:
+    """Both sides have as many columns, of types that go together."""
+    mine, other = schema_of(left), schema_of(right)
+    if len(mine) != len(other):
+        raise QueryError(
+            "SW-226", f"{operation} of {len(mine)} columns with {len(other)}", expected="as many columns on both sides",
+            hint="select the same columns on both sides",
+        )  # fmt: skip
+    for one, two in zip(mine, other, strict=True):
+        if not _alike(one.type, two.type):
+            raise QueryError(
+                "SW-226", f"{operation} of {one.name} {one.type} with {two.name} {two.type}",
+                expected="the same types on both sides, column by column", hint=f"CAST({two.name} AS {one.type})",
+            )  # fmt: skip
+
+
+def check_final(plan: Plan) -> None:
+    """Every answer of the plan is final; otherwise the error that says how to get answers that may change."""
+    for node in walk(plan):
+        check_answer(node)
+
+
+def check_answer(node: Plan) -> None:
+    """One operator's answers are final, its inputs' answers being so."""
+    if reason := _unfinal(node):
+        raise QueryError(
+            "SW-230", f"{reason} has no final answer", expected="EMIT CHANGES, or a window with SLIDE",
+            hint="add EMIT CHANGES at the end of the query, or RANGE and SLIDE to the stream",
+        )  # fmt: skip
+
+
+def _unfinal(node: Plan) -> str:
+    match node:
+        case Aggregate(child=child) if instants_of(child).window is None:
+            return "an aggregate over all of an endless stream"
+        case Aggregate(child=child) if instants_of(child).at_rows and _joins(child):
+            return "an aggregate over a join of windows at rows"
+        case Distinct(child=child) if instants_of(child).at_rows:
+            return "DISTINCT over a window at rows"
+        case Minus(left=left, right=right) if instants_of(left).at_rows or instants_of(right).at_rows:
+            return "EXCEPT over a window at rows"
+        case _:
+            return ""
+
+
+def _same_query(plan: Plan) -> list[Plan]:
+    """The operators of this query, its subqueries and views not entered."""
+    if isinstance(plan, (View, Subquery)):
+        return [plan]
+    return [plan, *(each for child in inputs(plan) for each in _same_query(child))]
+
+
+def _joins(plan: Plan) -> bool:
+    return any(isinstance(each, Join) for each in _same_query(plan))
+
+
+def _check_control(child: Plan, policy: Policy) -> None:
+    if not isinstance(child, (Scan, Select, Project)):
+        raise QueryError(
+            "SW-221", "disorder control stands at a stream's entry", expected="a stream below it",
+            hint="put it right above the scan",
+        )  # fmt: skip
+    parse_ratio(policy.dratio)
+    if policy.estimator is not None and policy.estimator not in ESTIMATORS:
+        raise QueryError(
+            "SW-127", f"'{policy.estimator}' is not an estimator", expected=", ".join(ESTIMATORS),
+            hint="choose one of them",
+        )  # fmt: skip
+    for name, value in (("slack", policy.slack), ("bsize", policy.bsize), ("idle", policy.idle), ("skew", policy.skew)):
+        if value is not None and value < (name == "bsize"):
+            raise QueryError(
+                "SW-114", f"{name} cannot be {value}", expected="a whole number that is not negative",
+                hint="give another number",
+            )  # fmt: skip
+
+
+def _check_references(by: tuple[str, ...], schema: Schema) -> None:
+    for reference in by:
+        schema.find(reference)
+
+
+def _check_condition(condition: Expr, child: Plan) -> None:
+    check_columns(condition, child)
+    no_aggregates(aggregates(parsed(condition.sql)), "a condition on rows")
+    check_boolean(condition)
+
+
+def check_boolean(condition: Expr) -> None:
+    if condition.type not in ("boolean", "void", UNKNOWN):
+        raise QueryError(
+            "SW-224", f"the condition is of type {condition.type}", expected="a condition that is true or false",
+            hint="compare it with something",
+        )  # fmt: skip
+
+
+def _check_items(items: tuple[Item, ...], child: Plan) -> None:
+    check_names(item.name for item in items)
+    for item in items:
+        check_columns(item.expr, child)
+        no_aggregates(aggregates(parsed(item.expr.sql)), "a projection")
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Each column of a result has a name of its own."""
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            raise QueryError(
+                "SW-206", f"two columns are named '{name}'", expected="a name of its own for each column",
+                hint="give one of them another name with AS",
+            )  # fmt: skip
+        seen.add(name.lower())
+
+
+def _check_aggregate(plan: Aggregate) -> None:
+    check_names(item.name for item in plan.group + plan.aggregates)
+    for item in plan.group:
+        check_columns(item.expr, plan.child)
+        no_aggregates(aggregates(parsed(item.expr.sql)), "GROUP BY")
+    for item in plan.aggregates:
+        check_columns(item.expr, plan.child)
+        call = parsed(item.expr.sql)
+        if not is_aggregate(call):
+            raise QueryError(
+                "SW-222", f"'{item.expr.sql}' is not an aggregate", expected="one call such as AVG(speed)",
+                hint="compute the rest in a projection above",
+            )  # fmt: skip
+        no_aggregates((each for child in call.iter_expressions() for each in aggregates(child)), "another aggregate")
+
+
+def _check_same_instants(left: Plan, right: Plan) -> None:
+    one, two = instants_of(left), instants_of(right)
+    if one.every != two.every:
+        raise QueryError(
+            "SW-227", f"one side of EXCEPT has its instants {_when(left)}, the other {_when(right)}",
+            expected="the same SLIDE on both sides", hint="give both windows the same SLIDE",
+        )  # fmt: skip
+
+
+def _check_sync(child: Plan, mode: Mode) -> None:
+    if mode is not Mode.FINAL or not instants_of(child).at_boundaries:
+        raise QueryError(
+            "SW-231", "WITH SYNC needs extents that end", expected="EMIT FINAL over a window with SLIDE",
+            hint="add SLIDE to the window, or remove WITH SYNC",
+        )  # fmt: skip
+
+
+def _jumps(every: object) -> bool:
+    return getattr(every, "is_time", True) is False and getattr(every, "amount", 1) != 1
+
+
+def _when(plan: Plan) -> str:
+    instants = instants_of(plan)
+    return "at every row" if instants.at_rows else f"every {instants.every}"
+
+
+def _alike(one: str, two: str) -> bool:
+    loose = ("void", UNKNOWN)
+    numbers = all(each.partition("(")[0] in NUMBERS for each in (one, two))
+    return one == two or one in loose or two in loose or numbers

@@ -1,0 +1,182 @@
+"""Trees to plans: set operations, sources and EMIT; the selects themselves are bound in `selects`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from slackwater.algebra.catalog import Catalog, ViewDef
+from slackwater.algebra.checks import check_answer, check_final, check_node
+from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Plan, Scan, Subquery, Union, View
+from slackwater.algebra.schema import Schema
+from slackwater.errors import QueryError
+from slackwater.lang.queries import BRACKET
+from slackwater.lang.scope import Scope
+from slackwater.lang.selects import SelectBinder
+from slackwater.lang.source import Source
+from slackwater.lang.sources import Windowing
+
+QUERY_ARGS = {"this", "expression", "distinct", "emit", "alias"}
+FOREIGN_ARGS = {
+    "order": ("ORDER BY", "order the rows where they are read: a stream has no end to sort by"),
+    "sort": ("SORT BY", "order the rows where they are read: a stream has no end to sort by"),
+    "limit": ("LIMIT", "use FREQUENCY to thin the result out"),
+    "offset": ("OFFSET", "filter with WHERE"),
+    "laterals": ("LATERAL VIEW", "unnest the rows before they enter the stream"),
+    "windows": ("WINDOW", "use a bracket at the stream: [RANGE ... SLIDE ...]"),
+    "qualify": ("QUALIFY", "filter with HAVING"),
+    "distribute": ("DISTRIBUTE BY", "leave it out: rows are distributed as the query needs"),
+    "cluster": ("CLUSTER BY", "leave it out: rows are distributed as the query needs"),
+    "hint": ("a hint", "leave it out"),
+    "into": ("SELECT INTO", "write INSERT INTO sink SELECT ..."),
+    "by_name": ("BY NAME", "select the columns in the same order on both sides"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Binder:
+    """Binds the queries of one text; `mode` is what the query at hand emits."""
+
+    source: Source
+    catalog: Catalog
+    mode: Mode = Mode.FINAL
+
+    def root(self, tree: exp.Expr) -> Emit:
+        """The canonical plan of a whole query."""
+        tree, emit = self._unwrapped(tree)
+        said = emit.name if emit else "FINAL"
+        mode = Mode.CHANGES if said == "CHANGES" else Mode.FINAL
+        plan = Emit(replace(self, mode=mode).query(tree), mode, said.endswith("SYNC"))
+        with self.source.blaming(emit or tree):
+            check_node(plan)
+        return plan
+
+    def nested(self, tree: exp.Expr) -> Plan:
+        """A query inside another one."""
+        tree, emit = self._unwrapped(tree)
+        if emit:
+            raise QueryError(
+                "SW-232", "EMIT belongs to the whole query", expected="EMIT at the end of the outermost query",
+                hint="move it to the end", place=self.source.place_of(emit),
+            )  # fmt: skip
+        return self.query(tree)
+
+    def query(self, tree: exp.Expr) -> Plan:
+        if isinstance(tree, exp.SetOperation):
+            return self._set_operation(tree)
+        if isinstance(tree, exp.Select):
+            return SelectBinder(self, tree).plan()
+        raise QueryError(
+            "SW-140", "this kind of query is not supported", expected="SELECT", hint="write a SELECT",
+            place=self.source.place_of(tree),
+        )  # fmt: skip
+
+    def answer(self, plan: Plan, blamed: exp.Expr | None) -> None:
+        """Check an operator, and that it has a final answer if one is asked for."""
+        with self.source.blaming(blamed):
+            check_node(plan)
+            if self.mode is Mode.FINAL:
+                check_answer(plan)
+
+    def refuse(self, tree: exp.Expr, known: set[str]) -> None:
+        """Parts of SQL that have no meaning here are errors that say what to use instead."""
+        for key, value in tree.args.items():
+            if key in known or not value:
+                continue
+            word, instead = FOREIGN_ARGS.get(key, (key.strip("_").upper(), "leave it out"))
+            first = value[0] if isinstance(value, list) else value
+            raise QueryError(
+                "SW-140", f"{word} is not supported", expected="SELECT, FROM, WHERE, GROUP BY, HAVING, EMIT",
+                hint=instead, place=self.source.place_of(first if isinstance(first, exp.Expr) else tree),
+            )  # fmt: skip
+
+    def _unwrapped(self, tree: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
+        """A query without its parentheses, and its EMIT, wherever that stands."""
+        emit = tree.args.get("emit")
+        while isinstance(tree, exp.Subquery):
+            self.refuse(tree, QUERY_ARGS)
+            tree = tree.this
+            emit = emit or tree.args.get("emit")
+        return tree, emit
+
+    def _set_operation(self, tree: exp.SetOperation) -> Plan:
+        self.refuse(tree, QUERY_ARGS)
+        union = isinstance(tree, exp.Union)
+        if isinstance(tree, exp.Intersect) or union == bool(tree.args.get("distinct")):
+            raise QueryError(
+                "SW-140", f"{tree.key.upper()}{'' if union else ' ALL'} is not supported"
+                if not isinstance(tree, exp.Intersect) else "INTERSECT is not supported",
+                expected="UNION ALL, EXCEPT or MINUS", hint="write UNION ALL, and SELECT DISTINCT around it if you must"
+                if union else "write EXCEPT",
+                place=self.source.place_of(tree.expression),
+            )  # fmt: skip
+        left, right = self.nested(tree.this), self.nested(tree.expression)
+        plan = Union(left, right) if union else Minus(left, right)
+        self.answer(plan, tree.expression)
+        return plan
+
+    def item(self, tree: exp.Expr) -> Plan:
+        """An item of FROM."""
+        windowing = Windowing(self.source, tree.meta.get(BRACKET))
+        if isinstance(tree, exp.Subquery):
+            return windowing.windowed(self._subquery(tree, windowing))
+        with self.source.blaming(tree.this):
+            declared = self.catalog.source(tree.name)
+        alias = tree.alias or declared.name
+        if isinstance(declared, ViewDef):
+            return windowing.windowed(self._view(tree, declared, alias, windowing))
+        wattr = windowing.wattr()
+        event_time = ""
+        if wattr:
+            scope = Scope(self.source, Schema(declared.fields).qualified(alias), {})
+            event_time = scope.schema.find(scope.reference(wattr)).name
+        with self.source.blaming(wattr or tree.this):
+            scan = self.catalog.fill(Scan(declared.name, alias, (), event_time))
+        return windowing.controlled(scan)
+
+    def _subquery(self, tree: exp.Subquery, windowing: Windowing) -> Plan:
+        windowing.refuse_control("a subquery")
+        if not tree.alias:
+            raise QueryError(
+                "SW-216", "a subquery needs a name", expected="( query ) AS name", hint="write AS and a name after )",
+                place=self.source.place_of(tree),
+            )  # fmt: skip
+        return Subquery(tree.alias, self.nested(tree.this))
+
+    def _view(self, tree: exp.Expr, view: ViewDef, alias: str, windowing: Windowing) -> Plan:
+        windowing.refuse_control("a view")
+        query = view.query.child if isinstance(view.query, Emit) else view.query
+        if self.mode is Mode.FINAL:
+            with self.source.blaming(tree.this):
+                check_final(query)
+        return View(view.name, alias, query, view.key)
+
+    def joined(self, left: Plan, tree: exp.Join, right: Plan, aliases: dict[str, str]) -> Plan:
+        """One more source at the right."""
+        self._check_join(tree)
+        plan = Join(left, right)
+        with self.source.blaming(tree.this):
+            check_node(plan)
+        if on := tree.args.get("on"):
+            condition = Scope.over(plan, self.source, aliases).expression(on, "ON")
+            plan = replace(plan, condition=condition)
+            with self.source.blaming(on):
+                check_node(plan)
+        return plan
+
+    def _check_join(self, tree: exp.Join) -> None:
+        side, kind, method = (str(tree.args.get(key) or "") for key in ("side", "kind", "method"))
+        if (
+            side
+            or kind not in ("", "INNER", "CROSS")
+            or method
+            or tree.args.get("using")
+            or tree.this.args.get("joins")
+        ):
+            words = " ".join(filter(None, (method, side, kind, "JOIN" if not tree.args.get("using") else "JOIN USING")))
+            raise QueryError(
+                "SW-141", f"{words} is not supported", expected="JOIN ... ON, or a comma and WHERE",
+                hint="only inner joins have answers that are final: write JOIN stream ON condition",
+                place=self.source.place_of(tree.this),
+            )  # fmt: skip

@@ -1,0 +1,20 @@
+"""The dialect: Spark SQL as sqlglot reads it, with this language's brackets, statements and EMIT hooked in."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from sqlglot.dialects.spark import Spark
+
+from slackwater.lang.reading import EMIT, OPEN
+from slackwater.lang.statements import StatementParser
+
+
+class Slackwater(Spark):
+    """Spark's dialect; words of commands are plain words, as no statement here is passed on unread."""
+
+    class Tokenizer(Spark.Tokenizer):
+        COMMANDS: ClassVar = set()
+        KEYWORDS: ClassVar = {word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if kind not in (OPEN, EMIT)}
+
+    Parser = StatementParser  # type: ignore[assignment]

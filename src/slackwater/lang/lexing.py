@@ -1,0 +1,266 @@
+"""Text to tokens: limits first, then sqlglot's tokeniser, then what only this language knows.
+
+Variables are filled in here, on tokens rather than on text: a value inside a string literal becomes part of that
+literal's value and elsewhere it becomes exactly one token, so that no value can add a clause or a statement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from sqlglot.errors import TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from slackwater.errors import QueryError, nearest
+from slackwater.lang.dialect import Slackwater
+from slackwater.lang.reading import EMIT, OPEN
+from slackwater.lang.source import Source, token_span
+from slackwater.lang.syntax import CLAUSES
+
+LONGEST_TEXT = 200_000
+MOST_TOKENS = 30_000
+DEEPEST = 40
+_VARIABLE = re.compile(r"\$\{([^{}]*)\}")
+_QUOTED = re.compile(
+    r"""(?<!\w)[rR]'[^']*'|(?<!\w)[rR]"[^"]*"|'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*`|--[^\n\r]*""",
+    re.DOTALL,
+)
+_STARTS = re.compile(r"""['"`]|--|/\*""")
+_PAIRS = {TokenType.L_PAREN: TokenType.R_PAREN, TokenType.L_BRACKET: TokenType.R_BRACKET, OPEN: TokenType.R_BRACKET}
+_LITERALS = (TokenType.STRING, TokenType.RAW_STRING, TokenType.IDENTIFIER)
+_NOT_BEFORE_EMIT = (TokenType.DOT, TokenType.ALIAS, TokenType.COMMA, TokenType.SELECT)
+
+
+def tokens_of(source: Source, variables: Mapping[str, str]) -> list[Token]:
+    """The tokens of a text, brackets matched, clause brackets told apart from subscripts, variables filled in."""
+    _check_text(source)
+    _check_closed(source)
+    try:
+        tokens = Slackwater().tokenize(source.text)
+    except TokenError as cause:
+        raise _untokenised(source) from cause
+    if len(tokens) > MOST_TOKENS:
+        raise QueryError(
+            "SW-104",
+            f"the text has {len(tokens):,} words and signs, more than {MOST_TOKENS:,}",
+            hint="split it into several files, or into views",
+            place=source.place(token_span(tokens[MOST_TOKENS])),
+        )
+    tokens = _retyped(_joined(_filled(tokens, source, variables)))
+    _check_nesting(tokens, source)
+    return tokens
+
+
+def _check_text(source: Source) -> None:
+    if len(source.text) > LONGEST_TEXT:
+        raise QueryError(
+            "SW-103",
+            f"the text has {len(source.text):,} characters, more than {LONGEST_TEXT:,}",
+            hint="split it into several files, or into views",
+            place=source.place((LONGEST_TEXT, LONGEST_TEXT + 1)),
+        )
+    if (at := source.text.find("\0")) >= 0:
+        raise QueryError(
+            "SW-106",
+            "the text contains a NUL character",
+            expected="text",
+            hint="is it a binary file, or text in UTF-16? Save it as UTF-8",
+            place=source.place((at, at + 1)),
+        )
+
+
+def _check_closed(source: Source) -> None:
+    """Every string, quoted name and comment ends: the tokeniser does not say where one that does not began."""
+    at, text = 0, source.text
+    while found := _STARTS.search(text, at):
+        if found.group() == "/*":
+            at = _comment_end(text, found.start())
+        else:
+            start = found.start() - (text[max(0, found.start() - 1) : found.start()] in ("r", "R"))
+            quoted = _QUOTED.match(text, start) or _QUOTED.match(text, found.start())
+            at = quoted.end() if quoted else -1
+        if at < 0:
+            kinds = {"/*": "comment", "`": "quoted name"}
+            raise QueryError(
+                "SW-107",
+                f"this {kinds.get(found.group(), 'string')} does not end",
+                expected={"/*": "*/"}.get(found.group(), found.group()),
+                hint="close it",
+                place=source.place(found.span()),
+            )
+
+
+def _comment_end(text: str, start: int) -> int:
+    """The end of a comment, which may hold others; -1 if it has none."""
+    depth = 0
+    for found in re.finditer(r"/\*|\*/", text[start:]):
+        depth += 1 if found.group() == "/*" else -1
+        if depth == 0:
+            return start + found.end()
+    return -1
+
+
+def _untokenised(source: Source) -> QueryError:
+    return QueryError(
+        "SW-107", "the text cannot be taken apart into words", hint="look for a quote that is not closed",
+        place=source.place((0, 1)),
+    )  # fmt: skip
+
+
+def _filled(tokens: list[Token], source: Source, variables: Mapping[str, str]) -> list[Token]:
+    """Replace ${NAME}: in literals by the value as it is, elsewhere by the value's one token."""
+    filled: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.token_type in _LITERALS and "${" in token.text:
+            filled.append(_filled_literal(token, source, variables))
+        elif token.token_type == TokenType.PARAMETER and token.text == "$" and _is(tokens, at + 1, TokenType.L_BRACE):
+            end = next((i for i in range(at, min(at + 5, len(tokens))) if _is(tokens, i, TokenType.R_BRACE)), at + 1)
+            whole = Token(TokenType.VAR, "", token.line, token.col, token.start, tokens[end].end)
+            filled.append(_one_token(source.text[token.start + 2 : whole.end].strip(), whole, source, variables))
+            at = end
+        else:
+            filled.append(token)
+        at += 1
+    return filled
+
+
+def _filled_literal(token: Token, source: Source, variables: Mapping[str, str]) -> Token:
+    return _with_text(token, _VARIABLE.sub(lambda found: _value(found[1], token, source, variables), token.text))
+
+
+def _value(name: str, token: Token, source: Source, variables: Mapping[str, str]) -> str:
+    if name in variables:
+        return variables[name]
+    close = nearest(name, variables)
+    raise QueryError(
+        "SW-150",
+        f"the variable '{name}' has no value",
+        expected=f"--set {name or 'NAME'}=value, or a variable of the environment",
+        hint=close if close.startswith("did") else f"give {name or 'it'} a value with --set",
+        place=source.place(token_span(token)),
+    )
+
+
+def _one_token(name: str, whole: Token, source: Source, variables: Mapping[str, str]) -> Token:
+    value = _value(name, whole, source, variables)
+    before, after = source.text[whole.start - 1 : whole.start], source.text[whole.end + 1 : whole.end + 2]
+    glued = any(each.isalnum() or each in ("_", "$") for each in (before, after) if each)
+    if not glued and re.fullmatch(r"\d{1,18}(\.\d{1,18})?", value):
+        return _with_text(whole, value, TokenType.NUMBER)
+    if not glued and re.fullmatch(r"[A-Za-z_]\w{0,127}", value):
+        return _with_text(whole, value, TokenType.IDENTIFIER)
+    raise QueryError(
+        "SW-151",
+        f"the value of '{name}' cannot stand here",
+        expected="a single name or number, with nothing attached to it",
+        hint=f"quote it, '${{{name}}}', if it is a text; write the rest of the clause in the file",
+        place=source.place(token_span(whole)),
+    )
+
+
+def _joined(tokens: list[Token]) -> list[Token]:
+    """`name$late`, the late rows of a pipeline, is one name."""
+    joined: list[Token] = []
+    for token in tokens:
+        if (
+            len(joined) > 1
+            and joined[-1].text == "$"
+            and joined[-2].end + 1 == joined[-1].start
+            and joined[-1].end + 1 == token.start
+            and token.text.lower() == "late"
+        ):
+            joined.pop()
+            name = joined.pop()
+            token = Token(TokenType.VAR, f"{name.text}$late", name.line, token.col, name.start, token.end)  # noqa: PLW2901
+        joined.append(token)
+    return joined
+
+
+def _retyped(tokens: list[Token]) -> list[Token]:
+    """A bracket that opens clauses, and EMIT, get token types of their own, so that expressions stop before them."""
+    for at, token in enumerate(tokens):
+        if token.token_type == TokenType.L_BRACKET and _opens_clauses(tokens, at):
+            tokens[at] = _with_text(token, "[", OPEN)
+        elif token.token_type == TokenType.VAR and token.text.upper() == "EMIT":
+            after = tokens[at + 1].text.upper() if at + 1 < len(tokens) else ""
+            if after in ("FINAL", "CHANGES", "ON") and at and tokens[at - 1].token_type not in _NOT_BEFORE_EMIT:
+                tokens[at] = _with_text(token, token.text, EMIT)
+    return tokens
+
+
+def _opens_clauses(tokens: list[Token], at: int) -> bool:
+    """`[RANGE 5 ...` opens clauses, `a[range]` and `a[range - 1]` are subscripts: two words never make a subscript."""
+    words = tokens[at + 1 : at + 5]
+    if len(words) < 2 or words[0].token_type not in (TokenType.VAR, TokenType.RANGE):
+        return False
+    if words[1].token_type == TokenType.NUMBER:
+        return True
+    if words[0].text.upper() not in CLAUSES:
+        return False
+    negative = words[1].token_type == TokenType.DASH and len(words) > 3 and words[3].token_type == TokenType.VAR
+    return negative or words[1].token_type == TokenType.IDENTIFIER or _is_word(words[1])
+
+
+def _check_nesting(tokens: list[Token], source: Source) -> None:
+    """Parentheses and brackets match, and are not nested deeper than any person would."""
+    opened: list[Token] = []
+    for token in tokens:
+        if token.token_type in _PAIRS:
+            opened.append(token)
+            if len(opened) > DEEPEST:
+                raise QueryError(
+                    "SW-102",
+                    f"parentheses and brackets are nested more than {DEEPEST} deep",
+                    hint="split the query into views",
+                    place=source.place(token_span(token)),
+                )
+        elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET):
+            if not opened or _PAIRS[opened[-1].token_type] != token.token_type:
+                raise _unmatched(token, opened, source)
+            opened.pop()
+        elif token.token_type == TokenType.SEMICOLON and opened:
+            break
+    if opened:
+        raise _unclosed(opened[-1], source)
+
+
+def _unmatched(token: Token, opened: list[Token], source: Source) -> QueryError:
+    if opened:
+        return _unclosed(opened[-1], source)
+    opening = {")": "(", "]": "["}[token.text]
+    hint = "write [ before the first clause, such as RANGE" if opening == "[" else "remove it, or write ( before"
+    return QueryError(
+        "SW-121",
+        f"'{token.text}' closes nothing",
+        expected=f"'{opening}' before it",
+        hint=hint,
+        place=source.place(token_span(token)),
+    )
+
+
+def _unclosed(token: Token, source: Source) -> QueryError:
+    closing = ")" if token.token_type == TokenType.L_PAREN else "]"
+    return QueryError(
+        "SW-120",
+        f"'{token.text}' is not closed",
+        expected=f"'{closing}'",
+        hint=f"write {closing} after the last clause" if closing == "]" else "write ) where it ends",
+        place=source.place(token_span(token)),
+    )
+
+
+def _is(tokens: list[Token], at: int, kind: TokenType) -> bool:
+    return at < len(tokens) and tokens[at].token_type == kind
+
+
+def _is_word(token: Token) -> bool:
+    return bool(re.match(r"[A-Za-z_]", token.text)) and token.token_type not in (TokenType.STRING, TokenType.RAW_STRING)
+
+
+def _with_text(token: Token, text: str, kind: TokenType | None = None) -> Token:
+    return Token(
+        token.token_type if kind is None else kind, text, token.line, token.col, token.start, token.end, token.comments
+    )

@@ -1,0 +1,85 @@
+"""How the parsers of this language read tokens: errors with a place, and a limit on backtracking."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NoReturn
+
+from sqlglot import exp
+from sqlglot.errors import ParseError
+from sqlglot.parsers.spark import SparkParser
+from sqlglot.tokenizer_core import Token, TokenType
+
+from slackwater.errors import QueryError
+from slackwater.lang.source import Source, Span, token_span
+
+OPEN = TokenType.BLOCK_START
+"""A bracket that opens clauses. The type is a template engine's, and no text has it here."""
+EMIT = TokenType.BLOCK_END
+STEPS_PER_TOKEN = 400
+"""Backtracking beyond this is not a query that somebody wrote."""
+
+
+class UnparsedError(ParseError):
+    """sqlglot's complaint, with the token that it is about."""
+
+    def __init__(self, complaint: str, token: Token | None, previous: Token | None) -> None:
+        super().__init__(complaint)
+        self.complaint = complaint
+        self.token = token
+        self.previous = previous
+
+
+class Reader(SparkParser):
+    """sqlglot's parser of Spark SQL over the tokens of a `Source`."""
+
+    RESERVED_TOKENS: ClassVar = SparkParser.RESERVED_TOKENS | {OPEN, EMIT}
+
+    def __init__(self, source: Source | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.source = source or Source("")
+        self._steps = 0
+
+    def _advance(self, times: int = 1) -> None:
+        self._steps += 1
+        super()._advance(times)
+        if self._steps > 10_000 + STEPS_PER_TOKEN * self._tokens_size:
+            raise self.problem("SW-104", "this is too complicated to be read", hint="split it into views")
+
+    def raise_error(self, message: str, token: Token | None = None) -> NoReturn:
+        raise UnparsedError(message, token or self._curr or None, self._prev or None)
+
+    def problem(
+        self, code: str, message: str, *, expected: str = "", hint: str = "", span: Span | None = None
+    ) -> QueryError:
+        """An error at the current token, or after the last one."""
+        return QueryError(code, message, expected=expected, hint=hint, place=self.source.place(span or self.here()))
+
+    def here(self) -> Span:
+        if self._curr:
+            return token_span(self._curr)
+        return (self._prev.end + 1, self._prev.end + 2) if self._prev else (0, 1)
+
+    def since(self, start: int) -> Span:
+        """From an offset to the end of the last token read."""
+        return start, self._prev.end + 1
+
+    def found(self) -> str:
+        """The current token as a message names it."""
+        return f"'{self._curr.text[:40]}'" if self._curr else "the end of the text"
+
+    def word(self) -> str:
+        """The current token as a keyword; quoted names and literals are none."""
+        return "" if self._curr.token_type in self.TEXT_MATCH_EXCLUDED_TOKENS else self._curr.text.upper()
+
+    def name(self, what: str) -> exp.Identifier:
+        """A name that must stand here; any word will do."""
+        found = self._parse_id_var(any_token=self._curr.token_type not in (TokenType.NUMBER, TokenType.STRING))
+        if not isinstance(found, exp.Identifier):
+            raise self.problem("SW-101", f"{self.found()} is not a name", expected=what, hint="write a name here")
+        return found
+
+    def expect(self, *words: str, hint: str) -> None:
+        """Words or signs that must stand here."""
+        for each in words:
+            if not self._match_text_seq(each):
+                raise self.problem("SW-101", f"{self.found()} is not expected here", expected=each, hint=hint)

@@ -1,0 +1,82 @@
+"""A text and the places in it: offsets become lines, columns and underlined characters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token
+
+from slackwater.errors import Place, QueryError
+
+Span: TypeAlias = tuple[int, int]
+"""Offsets in a text, the second one exclusive."""
+
+_SHOWN = dict.fromkeys([*range(32), 127, 8232, 8233], " ")
+"""Control characters are shown as blanks: they would move the underline, or the terminal's cursor."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a script or a query, under the name of its file.
+
+    >>> print(Source("SELECT speeed").place((7, 13)).underlined())
+      1 | SELECT speeed
+        |        ^^^^^^
+    """
+
+    text: str
+    file: str = "query"
+
+    def place(self, span: Span) -> Place:
+        start = min(max(span[0], 0), len(self.text))
+        first = self.text.rfind("\n", 0, start) + 1
+        last = self.text.find("\n", start)
+        line = self.text[first : last if last >= 0 else len(self.text)].translate(_SHOWN).rstrip()
+        length = max(1, min(span[1] - start, len(line) - (start - first)))
+        return Place(self.text.count("\n", 0, start) + 1, start - first + 1, line, length, self.file)
+
+    def place_of(self, node: exp.Expr) -> Place:
+        """Where a tree stands: from its first to its last token, closing parentheses included."""
+        spans = [span for span in map(span_of, node.walk()) if span]
+        if not spans:
+            return self.place((0, 0))
+        start, end = min(each[0] for each in spans), max(each[1] for each in spans)
+        return self.place((start, _closed(self.text, start, end)))
+
+    @contextmanager
+    def blaming(self, what: exp.Expr | Span | None) -> Iterator[None]:
+        """Errors that have no place yet get this one."""
+        try:
+            yield
+        except QueryError as error:
+            if what is not None and error.place is None:
+                error.at(self.place(what) if isinstance(what, tuple) else self.place_of(what))
+            raise
+
+
+def token_span(token: Token) -> Span:
+    return token.start, token.end + 1
+
+
+def span_of(node: exp.Expr) -> Span | None:
+    """The token that a node of a tree was made from, where the parser noted it."""
+    meta = node.meta
+    return (meta["start"], meta["end"] + 1) if "start" in meta else None
+
+
+def mark(node: exp.Expr, span: Span) -> None:
+    """Note where a node stands."""
+    node.meta["start"], node.meta["end"] = span[0], span[1] - 1
+
+
+def _closed(text: str, start: int, end: int) -> int:
+    """Parentheses are no nodes of a tree: take in those that close what the span opened."""
+    missing = text.count("(", start, end) - text.count(")", start, end)
+    while missing > 0 and end < len(text) and (text[end] in ")*" or text[end].isspace()):
+        missing -= text[end] == ")"
+        end += 1
+    return end
