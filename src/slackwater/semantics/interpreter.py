@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import TICK
-from slackwater.algebra.nodes import Emit, Frequency, Plan, Project, Scan, Select, inputs, walk, with_inputs
-from slackwater.semantics.feeds import Feed
+from slackwater.algebra.nodes import Emit, Frequency, Mode, Plan, Project, Scan, Select, inputs, walk, with_inputs
+from slackwater.semantics.changelog.operators import Changes
+from slackwater.semantics.changelog.temporal import Log, Temporal
+from slackwater.semantics.feeds import END_OF_TIME, Feed
 from slackwater.semantics.final import check_final
 from slackwater.semantics.late import late_rows
-from slackwater.semantics.rows import Answer, Instant, Result, Row, Sync, Value
+from slackwater.semantics.rows import Answer, Change, Instant, Result, Row, Sync, Value
 from slackwater.semantics.streams import Run, clocks_of, is_jump, window_of
 
 
@@ -27,6 +29,10 @@ def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Ans
     run = Run.over(root, feeds, flush)
     late = tuple(late_rows(run, root.child, clocks_of(scans, feeds, flush)))
     rejected = tuple(row for scan in scans for row in run.stores[id(scan)].rejected)
+    if root.mode is Mode.CHANGES:
+        log = Changes(run)
+        changes = tuple(change_rows(run, root.child, log.log(root.child)))
+        return Answer(late=late, rejected=rejected, refused=tuple(log.refused), changes=changes)
     check_final(root)
     rows = tuple(Result(named(root, row), row.time, row.batch) for row in run.stream(root.child))
     syncs = tuple(sync_rows(run, root.child)) if root.sync else ()
@@ -43,6 +49,20 @@ def named(plan: Plan, row: Row) -> dict[str, Value]:
     schema = schema_of(plan)
     names = [schema.reference(field) for field in schema.fields]
     return dict(zip(names, row.values, strict=True))
+
+
+def change_rows(run: Run, plan: Plan, log: Log) -> Iterator[Change]:
+    """The changelog that has come, ordered by start, then end: a negative tuple is a point, so it comes first."""
+    numbers: dict[Temporal, int] = {}
+    for event in sorted(log, key=lambda event: (event.at, event.positive, event.tuple.end)):
+        number = numbers.setdefault(event.tuple, len(numbers) + 1)
+        batch = run.clock(plan).first_beyond(event.at)
+        if batch is None:
+            continue
+        end = event.tuple.end if event.positive else event.at
+        kind = "insert" if event.positive else "delete"
+        row = named(plan, event.tuple.row)
+        yield Change(kind, row, event.at, None if end == END_OF_TIME else end, batch, number)
 
 
 def sync_rows(run: Run, plan: Plan) -> Iterator[Sync]:

@@ -120,7 +120,8 @@ class Rejected:
 class Change:
     """A tuple of a changelog: `insert` with its lifetime [valid_from, valid_to), `delete` at a point in time.
 
-    `valid_to` is None where the end is not known.
+    `valid_to` is None where the end is not known. `number` says which tuple it is: a delete has the number of the
+    insert that it ends, which is what the key tells a reader.
     """
 
     type: str
@@ -128,6 +129,7 @@ class Change:
     valid_from: int
     valid_to: int | None
     batch: int
+    number: int
 
 
 @dataclass(frozen=True, slots=True)

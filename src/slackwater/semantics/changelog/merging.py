@@ -1,0 +1,94 @@
+"""Aggregate, distinct, minus: one output tuple stands for many of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from slackwater.semantics.changelog.temporal import Event, Living, Log, Temporal, born, moments
+from slackwater.semantics.feeds import END_OF_TIME
+from slackwater.semantics.rows import Row, Values
+from slackwater.semantics.values import orders, same_rows
+
+Value = Callable[[list[Row]], Values | None]
+"""What an aggregate makes of the rows of one group; None of no rows."""
+
+
+def aggregate(log: Log, key: Callable[[Row], Any], value: Value) -> Log:
+    """APAS 3.2: at each input the group's new value, valid until it would next change or end by what is known.
+
+    The previous value of the group is ended by a negative if its bound was later. When a bound has come and the group
+    lives on, its value from then on follows.
+    """
+    living = Living()
+    shown: dict[Any, Temporal] = {}
+    events: list[Event] = []
+    for time in moments(log):
+        living.go_on_to(time, log)
+        touched = {key(each.row) for each in living.touched}
+        groups = by_key(living.tuples, key)
+        for group in dict.fromkeys([*shown, *groups]):
+            previous = shown.get(group)
+            if previous is not None and previous.end > time and group not in touched:
+                continue
+            if previous is not None:
+                del shown[group]
+                if previous.end > time:
+                    events.append(Event(time, previous, positive=False))
+            if group in groups:
+                shown[group] = current(groups[group], time, value)
+                events.append(Event(time, shown[group]))
+    return Log.of(events)
+
+
+def current(members: Sequence[Temporal], time: int, value: Value) -> Temporal:
+    """The value of a group at a moment, bounded by the first expiry of a member that would change it."""
+    now = value([each.row for each in members])
+    for end in sorted({each.end for each in members} - {END_OF_TIME}):
+        then = value([each.row for each in members if each.end > end])
+        if now is None or then is None or not same_rows(now, then):
+            return born(now or (), time, end)
+    return born(now or (), time, END_OF_TIME)
+
+
+def distinct(log: Log) -> Log:
+    """One live tuple per value; when it ends and another with the value lives on, that one takes over (APAS 3.4)."""
+    return minus(log, Log.of([]))
+
+
+def minus(left: Log, right: Log) -> Log:
+    """S - R by matching columns, each value once: a match on R ends the S tuple (APAS 3.5).
+
+    When the R tuple ends, the S tuple that still lives comes back (figure 6). Which S tuple stands for a value is
+    settled until it ends; then the next that came takes over.
+    """
+    ones, twos = Living(), Living()
+    shown: dict[Any, tuple[Temporal, Temporal]] = {}
+    events: list[Event] = []
+    for time in moments(left, right):
+        ones.go_on_to(time, left)
+        twos.go_on_to(time, right)
+        matched = {orders(each.values) for each in twos.tuples}
+        there = by_key(ones.tuples, lambda row: orders(row.values))
+        for value in dict.fromkeys([*shown, *there]):
+            candidates = there.get(value, []) if value not in matched else []
+            if value in shown:
+                standing, sent = shown[value]
+                if standing in candidates:
+                    continue
+                del shown[value]
+                if sent.end > time:
+                    events.append(Event(time, sent, positive=False))
+            if candidates:
+                sent = born(candidates[0].values, time, candidates[0].end)
+                shown[value] = (candidates[0], sent)
+                events.append(Event(time, sent))
+    return Log.of(events)
+
+
+def by_key(tuples: Sequence[Temporal], key: Callable[[Row], Any]) -> dict[Any, list[Temporal]]:
+    """Tuples by key, in the order in which they came."""
+    found: dict[Any, list[Temporal]] = {}
+    for each in tuples:
+        found.setdefault(key(each.row), []).append(each)
+    return found

@@ -1,0 +1,81 @@
+"""Where lifetimes begin: streams, windows that count rows, changelogs that come in as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from slackwater.algebra.nodes import Scan
+from slackwater.semantics.changelog.temporal import Event, Log, Temporal
+from slackwater.semantics.feeds import END_OF_TIME
+from slackwater.semantics.rows import Instant, Rejected, Row
+from slackwater.semantics.values import orders
+
+BEGINS = ("insert", "update_postimage")
+ENDS = ("delete", "update_preimage")
+
+
+def of_stream(rows: Iterable[Row], length: int | None = None) -> Log:
+    """Rows that live for ever; at boundaries of SLIDE s, until the next (`length` is s)."""
+    ends = ((row, END_OF_TIME if length is None else row.time + length) for row in rows)
+    return Log.of(Event(row.time, Temporal(row, end)) for row, end in ends)
+
+
+def of_instants(relations: Sequence[tuple[Instant, list[Row]]]) -> Log:
+    """A window whose rows leave when others come: what is in the relation of its last instant lives.
+
+    When that will end is not known at birth: a row lives until a negative says otherwise. Of several instants of one
+    part at one time the last counts.
+    """
+    settled = {(instant.time, instant.part): rows for instant, rows in relations}
+    living: dict[Any, dict[Any, Temporal]] = {}
+    events: list[Event] = []
+    for (time, part), rows in settled.items():
+        before = living.get(part, {})
+        inside = {row.place: row for row in rows}
+        events += [Event(time, each, positive=False) for place, each in before.items() if place not in inside]
+        now = {place: before.get(place) or Temporal(replace(row, time=time)) for place, row in inside.items()}
+        events += [Event(time, each) for place, each in now.items() if place not in before]
+        living[part] = now
+    return Log.of(events)
+
+
+@dataclass(slots=True)
+class Incoming:
+    """A stream whose rows carry a change type (CHANGELOG BY): which keys live, and which rows were refused."""
+
+    scan: Scan
+    living: dict[Any, Temporal] = field(default_factory=dict)
+    refused: list[Rejected] = field(default_factory=list)
+
+    def log(self, rows: Sequence[Row]) -> Log:
+        """The changelog that the rows state, moment by moment."""
+        events: list[Event] = []
+        for time in sorted({row.time for row in rows}):
+            before = dict(self.living)
+            for row in rows:
+                if row.time == time:
+                    self.take(row)
+            gone = [each for key, each in before.items() if self.living.get(key) is not each]
+            events += [Event(time, each, positive=False) for each in gone]
+            events += [Event(time, each) for key, each in self.living.items() if before.get(key) is not each]
+        return Log.of(events)
+
+    def take(self, row: Row) -> None:
+        """One row: a key that lives already is refused, a delete of a key that does not live changes nothing."""
+        given = dict(zip((each.name for each in self.scan.fields), row.values, strict=True))
+        kind = str(given[self.scan.change_type or ""]).lower()
+        key = orders(given[name] for name in self.key)
+        if kind in ENDS:
+            self.living.pop(key, None)
+        elif kind not in BEGINS or (kind == "insert" and key in self.living):
+            self.refused.append(Rejected(self.scan.stream, self.scan.alias, given, row.batch))
+        else:
+            self.living[key] = Temporal(row)
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The declared key; without one, every column that says what the row is and not when it came."""
+        besides = (self.scan.change_type, self.scan.event_time, self.scan.arrival)
+        return self.scan.key or tuple(each.name for each in self.scan.fields if each.name not in besides)
