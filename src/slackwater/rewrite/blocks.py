@@ -1,0 +1,102 @@
+"""One SELECT as a record: its list, the frequency of its result, HAVING, grouping, and what it reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Frequency,
+    Item,
+    Plan,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    View,
+    Window,
+    inputs,
+    walk,
+    with_inputs,
+)
+from slackwater.algebra.schema import Expr
+from slackwater.rewrite.change import Context
+from slackwater.rewrite.push_frequencies_into_windows import push_frequencies_into_windows
+from slackwater.rewrite.references import substituted, with_references
+from slackwater.rewrite.turn_frequencies_into_slides import turn_frequencies_into_slides
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A query whose expressions all speak of `body`: names that the grouping gave are replaced by what they mean."""
+
+    items: tuple[Item, ...]
+    frequency: Frequency | None
+    by: tuple[Expr, ...]
+    having: Expr | None
+    aggregate: Aggregate | None
+    body: Plan
+
+    @classmethod
+    def of(cls, query: Plan) -> Block | None:
+        """The block of a canonical query, however its streams are called and its window's frequency is written."""
+        query = _jumping(_unnamed(query), Context())
+        if not isinstance(query, Project):
+            return None
+        below = query.child
+        frequency = below if isinstance(below, Frequency) else None
+        below = frequency.child if frequency else below
+        having = below.condition if isinstance(below, Select) and isinstance(below.child, Aggregate) else None
+        below = below.child if having and isinstance(below, Select) else below
+        aggregate = below if isinstance(below, Aggregate) else None
+        named = aggregate.group + aggregate.aggregates if aggregate else ()
+        by = tuple(Expr(column, "") for column in (frequency.by if frequency else ()))
+        return cls(
+            items=tuple(Item(item.name, _meaning(item.expr, named)) for item in query.items),
+            frequency=frequency,
+            by=tuple(_meaning(column, named) for column in by),
+            having=_meaning(having, named) if having else None,
+            aggregate=aggregate,
+            body=aggregate.child if aggregate else below,
+        )
+
+    @property
+    def grouping(self) -> frozenset[str] | None:
+        """What the rows are grouped by; None where they are not."""
+        return frozenset(item.expr.sql for item in self.aggregate.group) if self.aggregate else None
+
+    def reads_like(self, other: Block) -> bool:
+        """Whether both have the same grouping and the same HAVING."""
+        return self.grouping == other.grouping and self.having == other.having
+
+    def one_row_per_instant(self) -> bool:
+        """Whether each instant of the window yields exactly one row: it is taken apart as the rows are grouped."""
+        parted = isinstance(self.body, Window) and frozenset(self.body.by) == self.grouping
+        return parted and self.having is None
+
+
+def _meaning(expr: Expr, named: tuple[Item, ...]) -> Expr:
+    return substituted(expr, named) if named else expr
+
+
+def _unnamed(plan: Plan) -> Plan:
+    """The plan with its aliases replaced by numbers in the order of their appearance."""
+    found = [each.alias.lower() for each in walk(plan) if isinstance(each, (Scan, Subquery, View))]
+    number = {alias: f"s{place}" for place, alias in enumerate(dict.fromkeys(found))}
+
+    def spell(name: str) -> str:
+        alias, dot, column = name.rpartition(".")
+        return f"{number.get(alias.lower(), alias)}.{column}" if dot else name
+
+    def renamed(each: Plan) -> Plan:
+        each = with_inputs(with_references(each, spell), tuple(renamed(below) for below in inputs(each)))
+        return replace(each, alias=number[each.alias.lower()]) if isinstance(each, (Scan, Subquery, View)) else each
+
+    return renamed(plan)
+
+
+def _jumping(plan: Plan, context: Context) -> Plan:
+    """The plan with the frequency of every window moved into it."""
+    plan = with_inputs(plan, tuple(_jumping(each, context.under(plan)) for each in inputs(plan)))
+    change = turn_frequencies_into_slides(plan, context) or push_frequencies_into_windows(plan, context)
+    return change.plan if change else plan

@@ -1,0 +1,86 @@
+"""What a rule is: a function from an operator, and what stands above it, to what may stand in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from slackwater.algebra.catalog import ViewDef
+from slackwater.algebra.expressions import columns
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Emit,
+    Join,
+    Mode,
+    Plan,
+    Project,
+    Select,
+    Subquery,
+    View,
+)
+from slackwater.algebra.schema import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where an operator stands: `above` holds the operators over it, the root first; `views` may be read instead."""
+
+    above: tuple[Plan, ...] = ()
+    views: tuple[ViewDef, ...] = ()
+
+    @property
+    def parent(self) -> Plan | None:
+        return self.above[-1] if self.above else None
+
+    @property
+    def final(self) -> bool:
+        """Whether rows are emitted once and for all: lifetimes are then not part of the answer."""
+        root = self.above[0] if self.above else None
+        return not isinstance(root, Emit) or root.mode is Mode.FINAL
+
+    @property
+    def level(self) -> tuple[Plan, ...]:
+        """The operators above that belong to the same query, the nearest first: up to the root or the subquery."""
+        nearest = tuple(reversed(self.above))
+        ends = (place for place, each in enumerate(nearest) if isinstance(each, (Subquery, View)))
+        return nearest[: next(ends, len(nearest))]
+
+    @property
+    def synced(self) -> bool:
+        """Whether sync rows tell of the extents of this query: also of those from which no result came."""
+        return any(isinstance(each, Emit) and each.sync for each in self.level)
+
+    def names(self, pseudo: str) -> bool:
+        """Whether an operator above, of the same query, names this pseudo-column."""
+        return any(pseudo in (column.lower() for column in columns(expr)) for op in self.level for expr in stated(op))
+
+    def under(self, operator: Plan) -> Context:
+        """The context of that operator's inputs."""
+        return Context((*self.above, operator), self.views)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a rule puts in the place of an operator, and why that is the same, in one sentence."""
+
+    plan: Plan
+    why: str
+
+
+Rule: TypeAlias = Callable[[Plan, Context], Change | None]
+
+
+def stated(operator: Plan) -> tuple[Expr, ...]:
+    """The expressions that one operator states itself."""
+    match operator:
+        case Select(condition=condition):
+            return (condition,)
+        case Join(condition=condition):
+            return (condition,) if condition else ()
+        case Project(items=items):
+            return tuple(item.expr for item in items)
+        case Aggregate(group=group, aggregates=aggregates):
+            return tuple(item.expr for item in group + aggregates)
+        case _:
+            return ()

@@ -1,0 +1,63 @@
+"""The driver: applies the rules until none fires, and records what each changed and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from slackwater.algebra.catalog import ViewDef
+from slackwater.algebra.nodes import Plan, View, inputs, with_inputs
+from slackwater.rewrite.change import Context, Rule
+from slackwater.rewrite.rules import RULES
+
+MOST_STEPS = 1_000
+"""No rule undoes another (see `rules`), so this bound is never met; a plan that met it would still be right."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One rule that fired: the part of the plan that it changed, before and after."""
+
+    rule: str
+    why: str
+    before: Plan
+    after: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """A plan that yields the same rows, and how it came about."""
+
+    plan: Plan
+    steps: tuple[Step, ...]
+
+
+def rewrite(plan: Plan, views: Iterable[ViewDef] = (), rules: Sequence[Rule] = RULES) -> Rewritten:
+    """The plan after every rule that applies, the first of `rules` first.
+
+    `views` are the registered queries that may answer this one; what a view computes is not rewritten here.
+    """
+    registered = tuple(views)
+    steps: list[Step] = []
+    while len(steps) < MOST_STEPS and (fired := _first(rules, plan, registered)):
+        plan, step = fired
+        steps.append(step)
+    return Rewritten(plan, tuple(steps))
+
+
+def _first(rules: Sequence[Rule], plan: Plan, views: tuple[ViewDef, ...]) -> tuple[Plan, Step] | None:
+    fired = (_applied(rule, plan, Context(views=views)) for rule in rules)
+    return next((each for each in fired if each), None)
+
+
+def _applied(rule: Rule, plan: Plan, context: Context) -> tuple[Plan, Step] | None:
+    """The plan with the topmost place where the rule fires changed."""
+    if change := rule(plan, context):
+        return change.plan, Step(rule.__name__, change.why, plan, change.plan)
+    if isinstance(plan, View):
+        return None
+    below = inputs(plan)
+    for place, each in enumerate(below):
+        if fired := _applied(rule, each, context.under(plan)):
+            return with_inputs(plan, (*below[:place], fired[0], *below[place + 1 :])), fired[1]
+    return None

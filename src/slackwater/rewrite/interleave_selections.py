@@ -1,0 +1,25 @@
+"""σ[c](R × S) = R ⋈[c] S where c reads both sides: the condition is tested while pairs are made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import conjunction
+from slackwater.algebra.nodes import Join, Plan, Select
+from slackwater.rewrite.change import Change, Context
+from slackwater.rewrite.passage import passes
+from slackwater.rewrite.references import parts, reads
+
+
+def interleave_selections(plan: Plan, context: Context) -> Change | None:
+    """CSQL section 5: what WHERE says about both sides of a join becomes the join's own condition."""
+    match plan:
+        case Select(child=Join(left=left, right=right, condition=own) as join, condition=condition):
+            needed = reads(condition, schema_of(join))
+            on_one_side = needed <= set(schema_of(left)) or needed <= set(schema_of(right))
+            if on_one_side or not passes(condition, join, context):
+                return None
+            both = conjunction((*parts(own), *parts(condition)))
+            return Change(replace(join, condition=both), f"{condition} decides which pairs there are")
+    return None

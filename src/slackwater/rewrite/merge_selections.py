@@ -1,0 +1,20 @@
+"""σ[c1](σ[c2](R)) = σ[c2 and c1](R): what was taken apart and can go no further is one selection again."""
+
+from __future__ import annotations
+
+from slackwater.algebra.expressions import conjunction
+from slackwater.algebra.nodes import Plan, Select
+from slackwater.rewrite.change import Change, Context
+from slackwater.rewrite.passage import passes
+from slackwater.rewrite.references import parts
+
+
+def merge_selections(plan: Plan, context: Context) -> Change | None:
+    """The inverse of splitting, where no conjunct of the inner selection sinks."""
+    match plan:
+        case Select(child=Select(child=child, condition=inner), condition=outer):
+            if any(passes(part, child, context.under(plan)) for part in parts(inner)):
+                return None
+            both = conjunction((*parts(inner), *parts(outer)))
+            return Change(Select(child, both), "two selections in a row are one")
+    return None

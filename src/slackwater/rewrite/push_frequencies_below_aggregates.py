@@ -1,0 +1,58 @@
+"""F[n by G](γ[G](W(S))) = γ[G](W[every n by G](S)): only the aggregates that are asked for are computed.
+
+CSQL query 3: `COUNT(*) [Frequency 10 Tuples Partitioned By Id] ... [Range 1 Minute] GROUP BY Id` becomes a mixed
+jumping window of each animal.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.lengths import ONE_TUPLE
+from slackwater.algebra.nodes import Aggregate, Frequency, Plan, Window
+from slackwater.rewrite.change import Change, Context
+from slackwater.rewrite.partitions import fields_of
+from slackwater.rewrite.references import plain
+
+
+def push_frequencies_below_aggregates(plan: Plan, context: Context) -> Change | None:
+    """A tuple frequency on the result, partitioned as the aggregate groups, over a window at every row.
+
+    Each row of the stream yields one row of the result, that of its group, so both count alike. A range of tuples
+    must be taken apart in the same way already: the last n rows of a group are not the group's among the last n.
+    """
+    match plan:
+        case Frequency(child=Aggregate(child=Window() as window) as aggregate, every=every, strict=False):
+            if window.every != ONE_TUPLE or every.is_time or not context.final or context.names("row_number"):
+                return None
+            columns = _columns(aggregate)
+            if columns is None or not _agree(plan, aggregate) or not _fits(columns, window):
+                return None
+            jumping = replace(window, every=every, by=columns)
+            return Change(replace(aggregate, child=jumping), _why(columns))
+    return None
+
+
+def _agree(frequency: Frequency, aggregate: Aggregate) -> bool:
+    """Whether the partition of the frequency is the grouping of the aggregate."""
+    return {column.lower() for column in frequency.by} == {item.name.lower() for item in aggregate.group}
+
+
+def _fits(columns: tuple[str, ...], window: Window) -> bool:
+    """Whether the window holds the same rows of a group when it is taken apart by the group's columns."""
+    parts, own = fields_of(columns, window), fields_of(window.by, window)
+    return own == parts or (not own and window.range.is_time)
+
+
+def _columns(aggregate: Aggregate) -> tuple[str, ...] | None:
+    """The columns of the window that the aggregate groups by, if it groups by columns."""
+    found = [plain(item.expr) for item in aggregate.group]
+    schema = schema_of(aggregate.child)
+    named = tuple(column for column in found if column is not None and column in schema)
+    return named if len(named) == len(found) else None
+
+
+def _why(columns: tuple[str, ...]) -> str:
+    what = f"each {', '.join(columns)} is counted" if columns else "the result is counted"
+    return f"{what} by the rows that come in, one result each, so the others need not be computed"

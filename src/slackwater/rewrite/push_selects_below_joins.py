@@ -1,0 +1,49 @@
+"""σ[c](R ⋈ S) = σ[c](R) ⋈ S where c reads R alone: pairs that cannot be in an answer are never made."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import conjunction
+from slackwater.algebra.nodes import Join, Plan, Select
+from slackwater.algebra.schema import Expr
+from slackwater.rewrite.change import Change, Context
+from slackwater.rewrite.references import is_pure, parts, reads, respelled
+
+
+def push_selects_below_joins(plan: Plan, context: Context) -> Change | None:
+    """CSQL section 5, interleaving: the conjuncts of WHERE or ON that read one side go to that side."""
+    match plan:
+        case Select(child=Join() as join, condition=condition) | (Join(condition=Expr() as condition) as join):
+            for side in ("left", "right"):
+                mine = tuple(part for part in parts(condition) if _reads_only(part, join, side))
+                rest = tuple(part for part in parts(condition) if part not in mine)
+                if mine:
+                    return Change(_without(plan, rest, _sunk(join, side, conjunction(mine))), _why(mine, side))
+    return None
+
+
+def _reads_only(condition: Expr, join: Join, side: str) -> bool:
+    """Whether a condition reads columns, and only such that this side has."""
+    schema = schema_of(join)
+    needed = reads(condition, schema)
+    return bool(needed) and needed <= set(schema_of(getattr(join, side))) and is_pure(condition, schema)
+
+
+def _sunk(join: Join, side: str, condition: Expr) -> Join:
+    below = join.left if side == "left" else join.right
+    selected = Select(below, respelled(condition, schema_of(below)))
+    return replace(join, left=selected) if side == "left" else replace(join, right=selected)
+
+
+def _without(plan: Plan, rest: tuple[Expr, ...], join: Join) -> Plan:
+    """The operator that stated the condition, with what is left of it."""
+    kept = conjunction(rest) if rest else None
+    if isinstance(plan, Join):
+        return replace(join, condition=kept)
+    return Select(join, kept) if kept else join
+
+
+def _why(mine: tuple[Expr, ...], side: str) -> str:
+    return f"{conjunction(mine)} reads the {side} side alone"

@@ -1,0 +1,22 @@
+"""σ[c](W(S)) = W(σ[c](S)) for a window of time: what cannot be in an answer never enters the window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.nodes import Plan, Select, Window
+from slackwater.rewrite.change import Change, Context
+from slackwater.rewrite.passage import passes
+from slackwater.rewrite.references import respelled
+
+
+def push_selects_below_windows(plan: Plan, context: Context) -> Change | None:
+    """Below a range of time at rows or boundaries; below any window when only its partition columns are read."""
+    match plan:
+        case Select(child=Window(child=stream) as window, condition=condition):
+            if not passes(condition, window, context):
+                return None
+            below = Select(stream, respelled(condition, schema_of(stream)))
+            return Change(replace(window, child=below), f"{condition} reads one row at a time, whatever its window")
+    return None

@@ -1,0 +1,123 @@
+"""Expressions that move from one operator to another: which columns they read, and how those are spelled there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import TypeVar
+
+from sqlglot import exp
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import columns, conjuncts, parsed, renamed, resolved, text
+from slackwater.algebra.nodes import Aggregate, Frequency, Item, Join, Plan, Project, Select, Subquery, Window
+from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Field, Schema
+
+P = TypeVar("P", bound=Plan)
+RANDOM = (exp.Rand, exp.Randn, exp.Uuid, exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime)
+RANDOM_NAMES = frozenset({"now", "monotonically_increasing_id", "spark_partition_id", "input_file_name", "shuffle"})
+"""Functions whose value depends on when or how often they are called: such an expression stays where it is."""
+
+
+def is_deterministic(expr: Expr) -> bool:
+    """Whether an expression has the same value wherever the row is when it is evaluated.
+
+    >>> is_deterministic(Expr("speed > 3", "boolean")), is_deterministic(Expr("rand() < 0.5", "boolean"))
+    (True, False)
+    """
+    return not any(
+        isinstance(node, RANDOM) or (isinstance(node, exp.Anonymous) and node.name.lower() in RANDOM_NAMES)
+        for node in parsed(expr.sql).walk()
+    )
+
+
+def reads(expr: Expr, schema: Schema) -> frozenset[Field]:
+    """The columns of a schema that an expression reads."""
+    return frozenset(schema.find(name) for name in columns(expr) if name in schema)
+
+
+def is_pure(expr: Expr, schema: Schema) -> bool:
+    """Whether an expression depends on the columns of its row alone: no pseudo-column, nothing random."""
+    return all(name in schema for name in columns(expr)) and is_deterministic(expr)
+
+
+def parts(condition: Expr | None) -> tuple[Expr, ...]:
+    """The conjuncts of a condition, those in parentheses included; none of no condition.
+
+    >>> [str(part) for part in parts(Expr("(a AND (b AND c)) AND (d OR e)", "boolean"))]
+    ['a', 'b', 'c', '(d OR e)']
+    """
+    if condition is None:
+        return ()
+    inner = parsed(condition.sql).unnest()
+    if not isinstance(inner, exp.And):
+        return (condition,)
+    return tuple(leaf for each in conjuncts(Expr(text(inner), condition.type)) for leaf in parts(each))
+
+
+def respelled(expr: Expr, schema: Schema) -> Expr:
+    """The expression as canonical text spells it over another schema that has its columns."""
+    return Expr(text(resolved(parsed(expr.sql), schema)), expr.type)
+
+
+def substituted(expr: Expr, items: Iterable[Item]) -> Expr:
+    """The expression with each name of a select list replaced by what it stands for.
+
+    >>> substituted(Expr("rate > 3", "boolean"), [Item("rate", Expr("a + b", "int"))]).sql
+    '(a + b) > 3'
+    """
+    meaning = {item.name.lower(): parsed(item.expr.sql) for item in items}
+
+    def meant(name: str) -> str | exp.Expr:
+        return name if name.lower() in PSEUDO_COLUMNS and name.lower() not in meaning else meaning[bare(name)]
+
+    return renamed(expr, meant)
+
+
+def bare(reference: str) -> str:
+    """A reference without its alias, in lower case."""
+    return reference.rpartition(".")[2].lower()
+
+
+def plain(expr: Expr) -> str | None:
+    """The reference that an expression is, if it is nothing but one column."""
+    tree = parsed(expr.sql)
+    return columns(expr)[0] if isinstance(tree, exp.Column) else None
+
+
+def traced(reference: str, plan: Plan) -> tuple[str, Plan] | None:
+    """The same column below a subquery, a select list or a condition, as far down as these go, and what is there."""
+    match plan:
+        case Select(child=child):
+            return traced(reference, child)
+        case Subquery(query=query) if reference in schema_of(plan):
+            return traced(schema_of(plan).find(reference).name, query)
+        case Project(child=child, items=items):
+            found = [plain(item.expr) for item in items if item.name.lower() == reference.lower()]
+            return traced(found[0], child) if len(found) == 1 and found[0] is not None else None
+        case _ if reference in schema_of(plan):
+            own = schema_of(plan)
+            return own.reference(own.find(reference)), plan
+        case _:
+            return None
+
+
+def with_references(operator: P, spell: Callable[[str], str]) -> P:
+    """The operator with every column that it names itself spelled anew."""
+
+    def items(named: tuple[Item, ...]) -> tuple[Item, ...]:
+        return tuple(Item(item.name, renamed(item.expr, spell)) for item in named)
+
+    match operator:
+        case Select(condition=condition):
+            return replace(operator, condition=renamed(condition, spell))
+        case Join(condition=Expr() as condition):
+            return replace(operator, condition=renamed(condition, spell))
+        case Project():
+            return replace(operator, items=items(operator.items))
+        case Aggregate():
+            return replace(operator, group=items(operator.group), aggregates=items(operator.aggregates))
+        case Window(by=by) | Frequency(by=by):
+            return replace(operator, by=tuple(spell(column) for column in by))
+        case _:
+            return operator

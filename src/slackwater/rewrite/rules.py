@@ -1,0 +1,55 @@
+"""The rules, in the order in which they are tried; after one has fired, the first is tried again.
+
+Why this ends. Every rule makes one of these smaller and none before it in this list larger:
+1. queries that a view can answer and does not (reuse_views)
+2. windows and frequencies, counted together (frequencies into windows and slides, idle windows, composition)
+3. windows below a subquery whose boundaries are read less often than they come (distribute_frequencies)
+4. rows of the result that are computed and not asked for: frequencies above an aggregate (below_aggregates)
+5. conjuncts, each counted with the operators below it (the rules that push selections, interleave_selections)
+6. columns that an operator yields and nobody reads (push_down_projects)
+7. windows that could be taken apart and are not, aggregates that could share panes and do not
+Splitting takes apart only what a rule of line 5 then moves, and merging puts together only what none can move.
+"""
+
+from __future__ import annotations
+
+from slackwater.rewrite.change import Rule
+from slackwater.rewrite.compose_frequencies import compose_frequencies
+from slackwater.rewrite.distribute_frequencies import distribute_frequencies
+from slackwater.rewrite.drop_idle_windows import drop_idle_windows
+from slackwater.rewrite.interleave_selections import interleave_selections
+from slackwater.rewrite.merge_selections import merge_selections
+from slackwater.rewrite.push_down_projects import push_down_projects
+from slackwater.rewrite.push_frequencies_below_aggregates import push_frequencies_below_aggregates
+from slackwater.rewrite.push_frequencies_into_windows import push_frequencies_into_windows
+from slackwater.rewrite.push_selects_below_aggregates import push_selects_below_aggregates
+from slackwater.rewrite.push_selects_below_frequencies import push_selects_below_frequencies
+from slackwater.rewrite.push_selects_below_joins import push_selects_below_joins
+from slackwater.rewrite.push_selects_below_projects import push_selects_below_projects
+from slackwater.rewrite.push_selects_below_windows import push_selects_below_windows
+from slackwater.rewrite.reuse_views import reuse_views
+from slackwater.rewrite.share_panes import share_panes
+from slackwater.rewrite.share_partitionings import share_partitionings
+from slackwater.rewrite.split_selections import split_selections
+from slackwater.rewrite.turn_frequencies_into_slides import turn_frequencies_into_slides
+
+RULES: tuple[Rule, ...] = (
+    reuse_views,
+    turn_frequencies_into_slides,
+    push_frequencies_into_windows,
+    drop_idle_windows,
+    split_selections,
+    push_selects_below_projects,
+    push_selects_below_aggregates,
+    push_selects_below_joins,
+    interleave_selections,
+    push_selects_below_frequencies,
+    push_selects_below_windows,
+    merge_selections,
+    compose_frequencies,
+    push_frequencies_below_aggregates,
+    distribute_frequencies,
+    push_down_projects,
+    share_partitionings,
+    share_panes,
+)

@@ -1,0 +1,86 @@
+"""γ[G2](W2(γ[G1](W1(S)))), G2 being part of G1: both are taken apart by G2, so that one shuffle serves both.
+
+A group over a window of time needs no row of another group, so the window may be taken apart by its group columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.instants import instants_of
+from slackwater.algebra.lengths import ONE_TUPLE
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Frequency,
+    Item,
+    Plan,
+    Project,
+    Select,
+    Subquery,
+    Window,
+    inputs,
+    with_inputs,
+)
+from slackwater.rewrite.change import Change, Context
+from slackwater.rewrite.partitions import fields_of
+from slackwater.rewrite.references import plain
+
+
+def share_partitionings(plan: Plan, context: Context) -> Change | None:
+    """Nested aggregates over windows of time, every frequency between them counted within the parts."""
+    if not isinstance(plan, Aggregate) or context.names("row_number") or _order_counts(plan, context):
+        return None
+    columns = [column for item in plan.group if (column := plain(item.expr)) is not None]
+    by = tuple(column for column in columns if _apart(plan.child, (column,), aggregates=1))
+    apart = _apart(plan.child, by, aggregates=1) if by else None
+    if apart is None or apart == plan.child:
+        return None
+    return Change(replace(plan, child=apart), f"both aggregates can be taken apart by {', '.join(by)}")
+
+
+def _apart(plan: Plan, by: tuple[str, ...], aggregates: int) -> Plan | None:
+    """The plan taken apart by these columns, down to the window of the aggregate that is so many further down.
+
+    None where that cannot be: a part would need rows of another.
+    """
+    match plan:
+        case Window(child=child, by=own):
+            below = _apart(child, by, aggregates) if aggregates else child
+            fits = fields_of(by, plan) <= fields_of(own, plan) if own else _by_time(plan)
+            return replace(plan, child=below, by=own or by) if fits and below else None
+        case Frequency(child=child, by=own, strict=strict):
+            within = strict or fields_of(by, plan) <= fields_of(own, plan)
+            return _over(plan, by, aggregates) if within and not isinstance(child, Window) else None
+        case Aggregate(group=group):
+            return _over(plan, _below(by, group), aggregates - 1) if aggregates else None
+        case Project(items=items):
+            return _over(plan, _below(by, items), aggregates)
+        case Subquery():
+            return _over(plan, tuple(schema_of(plan).find(column).name for column in by), aggregates)
+        case Select():
+            return _over(plan, by, aggregates)
+        case _:
+            return None
+
+
+def _over(plan: Plan, by: tuple[str, ...] | None, aggregates: int) -> Plan | None:
+    below = _apart(inputs(plan)[0], by, aggregates) if by else None
+    return with_inputs(plan, (below,)) if below else None
+
+
+def _below(by: tuple[str, ...], items: tuple[Item, ...]) -> tuple[str, ...] | None:
+    """The columns under a select list or a grouping that are columns below it too."""
+    meaning = {item.name.lower(): plain(item.expr) for item in items}
+    found = [meaning.get(column.lower()) for column in by]
+    return tuple(column for column in found if column) if all(found) else None
+
+
+def _by_time(window: Window) -> bool:
+    return window.range.is_time and (window.every.is_time or window.every == ONE_TUPLE)
+
+
+def _order_counts(plan: Aggregate, context: Context) -> bool:
+    """Within one boundary rows have no order; a frequency that counts them must go on seeing the one it saw."""
+    counting = any(isinstance(each, Frequency) and not each.strict for each in context.above)
+    return counting and instants_of(plan).at_boundaries
