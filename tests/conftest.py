@@ -6,13 +6,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from slackwater.spark.session import local_session
+from slackwater.spark.session import JVM_OPTIONS, local_session
+
+# The streams of tests are small: compiling for them, in the JVM and in Spark, would take most of the time.
+OPTIONS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": f"{JVM_OPTIONS} -XX:TieredStopAtLevel=1",
+}
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
     """The shared session. A test must not stop it or leave a setting or a query behind."""
-    session = local_session("slackwater-tests", master="local[2]", options={"spark.sql.shuffle.partitions": "2"})
+    session = local_session("slackwater-tests", master="local[2]", options=OPTIONS)
     yield session
     session.stop()
 

@@ -15,6 +15,8 @@ STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 LOGGING = Path(__file__).with_name("log4j2.properties")
+JVM_OPTIONS = f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}"
+"""The throughput collector starts quicker than the default, and its pauses do not matter between batches."""
 
 
 def local_session(
@@ -72,8 +74,7 @@ def _local() -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         # One state partition per core: each costs a state store commit per batch, full or empty.
         "spark.sql.shuffle.partitions": str(min(8, os.cpu_count() or 2)),
-        # The throughput collector starts quicker than the default, and its pauses do not matter between batches.
-        "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}",
+        "spark.driver.extraJavaOptions": JVM_OPTIONS,
     }
 
 
