@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
+from slackwater import __version__
+from slackwater.cli.explain import explain
 from slackwater.errors import SlackwaterError
 
 app = typer.Typer(
@@ -18,6 +21,17 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+
+app.command()(explain)
+
+
+@app.callback()
+def about(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
+) -> None:
+    if version:
+        typer.echo(f"slackwater {__version__}")
+        raise typer.Exit
 
 
 def main() -> None:

@@ -1,0 +1,94 @@
+"""A script as a JSON document: the streams and sinks that it declares, and its plans in the algebra."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+from slackwater.algebra.bind import bind
+from slackwater.algebra.catalog import Catalog, Pipeline, Script, SinkDef, StreamDef
+from slackwater.algebra.checks import check
+from slackwater.algebra.document import from_document, to_document
+from slackwater.algebra.expressions import spark_type
+from slackwater.algebra.schema import Field
+from slackwater.errors import QueryError
+
+SECRET = re.compile("pass(word|wd)|secret|token|credential|access.?key|jaas", re.IGNORECASE)
+SHOWN = "result"
+"""The name of a pipeline that was given as a plan alone, without a sink."""
+
+_D = TypeVar("_D")
+
+
+def document_of(script: Script) -> dict[str, Any]:
+    """The script as plain data, which `script_of` reads back."""
+    plans = [
+        {"name": each.name, "sink": each.sink.name if each.sink else None, **to_document(each.plan)}
+        for each in script.pipelines
+    ]
+    return {
+        "slackwater": 1,
+        "streams": [
+            _declared(each) | {"fields": {field.name: field.type for field in each.fields}} for each in script.streams
+        ],
+        "sinks": [_declared(each) for each in script.sinks],
+        "pipelines": plans,
+    }
+
+
+def _declared(definition: StreamDef | SinkDef) -> dict[str, Any]:
+    return asdict(definition) | {"options": without_secrets(definition.options)}
+
+
+def without_secrets(options: Mapping[str, str]) -> dict[str, str]:
+    """Options as they may be shown: what looks like a secret is not.
+
+    >>> without_secrets({"table": "tolls", "password": "tide"})
+    {'table': 'tolls', 'password': '***'}
+    """
+    return {name: "***" if SECRET.search(name) else value for name, value in options.items()}
+
+
+def script_of(document: object, name: str = SHOWN) -> Script:
+    """The script of a document: one `plan`, or `pipelines` of which each has one; bound and checked."""
+    if not isinstance(document, Mapping):
+        raise QueryError(
+            "SW-126", "a plan document must be a JSON object", hint="see what explain --format json writes"
+        )
+    streams = tuple(_made(_stream, each, "streams") for each in _list(document, "streams"))
+    sinks = tuple(_made(lambda body: SinkDef(**body), each, "sinks") for each in _list(document, "sinks"))
+    catalog = Catalog(streams, (), sinks)
+    if "plan" in document:
+        pipelines = [_pipeline({"name": name, **document}, catalog)]
+    else:
+        pipelines = [_pipeline(each, catalog) for each in _list(document, "pipelines")]
+    return Script(streams, (), sinks, tuple(pipelines))
+
+
+def _pipeline(body: Mapping[str, Any], catalog: Catalog) -> Pipeline:
+    sink = body.get("sink")
+    plan = check(bind(from_document(body), catalog.fill))
+    return Pipeline(str(body.get("name", SHOWN)), catalog.sink(sink) if sink else None, plan)
+
+
+def _stream(body: Mapping[str, Any]) -> StreamDef:
+    fields = tuple(Field(name, spark_type(kind)) for name, kind in body["fields"].items())
+    return StreamDef(**{**body, "fields": fields, "key": tuple(body.get("key", ()))})
+
+
+def _list(document: Mapping[str, Any], part: str) -> list[Any]:
+    found = document.get(part, [])
+    if not isinstance(found, list) or not all(isinstance(each, Mapping) for each in found):
+        raise QueryError("SW-126", f"'{part}' must be a list of JSON objects", hint="see explain --format json")
+    return found
+
+
+def _made(make: Callable[[Any], _D], body: Mapping[str, Any], part: str) -> _D:
+    try:
+        return make(body)
+    except (TypeError, KeyError, AttributeError) as cause:
+        raise QueryError(
+            "SW-125", f"an entry of '{part}' is not right: {cause}", hint="see explain --format json"
+        ) from cause

@@ -1,0 +1,52 @@
+"""Reading what a user wrote: a SQL file, or a plan as a JSON document."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from slackwater.algebra.catalog import Script
+from slackwater.app.documents import script_of
+from slackwater.errors import InputError
+from slackwater.lang import parse_script
+
+
+def load(path: Path, settings: Iterable[str] = ()) -> Script:
+    """The statements of a `.sql` file or a `.json` plan; `settings` are NAME=value, before the environment."""
+    text = read_text(path)
+    if path.suffix.lower() == ".json":
+        return script_of(_json(text, path), path.stem)
+    return parse_script(text, file=path.name, variables=variables(settings))
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, or an error that says what is in the way."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as cause:
+        raise InputError("SW-401", f"there is no file {path}", hint="check the path") from cause
+    except (OSError, UnicodeDecodeError) as cause:
+        reason = "it is not UTF-8 text" if isinstance(cause, UnicodeDecodeError) else (cause.strerror or "").lower()
+        raise InputError("SW-402", f"{path} cannot be read: {reason}", hint="give a SQL or JSON text file") from cause
+
+
+def variables(settings: Iterable[str]) -> Mapping[str, str]:
+    """What fills `${NAME}`: the environment, and `NAME=value` settings that go before it."""
+    given = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.isidentifier():
+            raise InputError(
+                "SW-403", f"'{setting}' is not a setting", expected="NAME=value", hint="write --set NAME=value"
+            )
+        given[name] = value
+    return {**os.environ, **given}
+
+
+def _json(text: str, path: Path) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as cause:
+        raise InputError("SW-404", f"{path} is not JSON: {cause}", hint="see explain --format json") from cause

@@ -1,0 +1,48 @@
+"""`slackwater explain`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from slackwater.app import explain as explaining
+from slackwater.app.load import load
+from slackwater.cli.options import File, Settings
+
+
+def explain(
+    file: File,
+    form: Annotated[
+        explaining.Format, typer.Option("--format", help="Text for people, the rest for machines and pictures.")
+    ] = explaining.Format.TEXT,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to write it (default: standard output)."),
+    ] = None,
+    settings: Settings = None,
+) -> None:
+    """Show the plan of every query in FILE, without running anything.
+
+    Each operator stands above its inputs; the line below it says which columns leave it, their key, their
+    monotonicity class, their order and at which instants they are evaluated. Defaults of the disorder policy are
+    spelled out.
+
+        slackwater explain traffic.sql
+        slackwater explain traffic.sql --format svg -o plan.svg
+    """
+    script = load(file, settings or ())
+    if form.is_picture:
+        data = explaining.drawn(script, form)
+    elif form is explaining.Format.TEXT and output is None:
+        Console(soft_wrap=True, highlight=False).print(explaining.explained(script))
+        return
+    else:
+        data = f"{explaining.written(script, form)}\n".encode()
+    if output is None:
+        sys.stdout.buffer.write(data)
+    else:
+        output.write_bytes(data)

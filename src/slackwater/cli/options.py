@@ -1,0 +1,16 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+File: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A SQL file, or a plan as JSON (`explain --format json` writes one).")
+]
+Settings: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Fills `${NAME}` in the file; the environment fills the rest."),
+]

@@ -1,0 +1,74 @@
+"""`slackwater explain`, as a user calls it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TRAFFIC = ROOT / "examples" / "traffic.sql"
+
+
+def test_a_tree_with_the_policy_spelled_out(slackwater):
+    shown = slackwater("explain", TRAFFIC)
+    assert shown.returncode == 0, shown.stderr
+    assert "Disorder DRATIO 5% USING adaptive IDLE 10 minutes (default) SKEW 5 minutes (default)" in shown.stdout
+    assert "Window RANGE 5 seconds SLIDE 1 second" in shown.stdout
+
+
+def test_a_plan_as_json_is_explained_as_the_sql_is(slackwater, tmp_path: Path):
+    plan = tmp_path / "plan.json"
+    assert slackwater("explain", TRAFFIC, "--format", "json", "-o", plan).returncode == 0
+    assert slackwater("explain", plan).stdout == slackwater("explain", TRAFFIC).stdout
+    assert json.loads(plan.read_text())["streams"][0]["format"] == "generate"
+
+
+@pytest.mark.parametrize(
+    ("form", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG"), ("mermaid", b"flowchart"), ("dot", b"digraph")]
+)
+def test_other_formats(slackwater, form: str, start: bytes, tmp_path: Path):
+    file = tmp_path / "plan"
+    assert slackwater("explain", TRAFFIC, "--format", form, "-o", file).returncode == 0
+    assert file.read_bytes().startswith(start)
+
+
+def test_a_variable_is_filled_by_an_option(slackwater, tmp_path: Path):
+    file = tmp_path / "q.sql"
+    file.write_text(TRAFFIC.read_text().replace("DRATIO 5%", "DRATIO ${LOSS}%"))
+    missing = slackwater("explain", file)
+    assert missing.returncode == 2
+    assert "LOSS" in missing.stderr
+    assert "DRATIO 3%" in slackwater("explain", file, "--set", "LOSS=3").stdout
+
+
+def test_a_secret_is_not_shown(slackwater, tmp_path: Path):
+    file = tmp_path / "q.sql"
+    file.write_text(TRAFFIC.read_text().replace("USING console", "USING postgres OPTIONS (password '${PW}')"))
+    for form in ("text", "json", "mermaid", "dot"):
+        shown = slackwater("explain", file, "--set", "PW=hunter2", "--format", form)
+        assert shown.returncode == 0, shown.stderr
+        assert "hunter2" not in shown.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "code"),
+    [
+        ("absent.sql", None, "SW-401"),
+        ("binary.sql", b"\xff\xfe\x00", "SW-402"),
+        ("plan.json", b"{", "SW-404"),
+        ("plan.json", b"[1]", "SW-126"),
+        ("streams.sql", b"CREATE STREAM S (t TIMESTAMP) USING rate TIMESTAMP BY t;", "SW-405"),
+    ],
+)
+def test_errors_have_a_code_and_no_traceback(slackwater, name: str, content: bytes | None, code: str, tmp_path: Path):
+    file = tmp_path / name
+    if content is not None:
+        file.write_bytes(content)
+    failed = slackwater("explain", file)
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr.startswith(f"{code}: ")
+    assert "Traceback" not in failed.stderr
+
+
+def test_a_setting_without_a_value_is_refused(slackwater):
+    assert slackwater("explain", TRAFFIC, "--set", "LOSS").stderr.startswith("SW-403")
