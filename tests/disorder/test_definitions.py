@@ -134,7 +134,7 @@ class PeriodicByRow:
             if self.count % 4 == 0:
                 self.sample = [*self.sample, (self.count, arrival, arrival - event)][-250:]
             self.count += 1
-        self.buffer += [event for event, _ in pairs if event >= self.punctuation]
+        self.buffer += [event for event, _ in pairs if event > self.punctuation]
         if pairs and len(self.sample) == 250:
             every_p_e = any(number % 1_000 == 0 for number in range(before + 1, self.count + 1))
             if every_p_e or self.estimated is None or pairs[-1][1] - self.estimated >= 1:

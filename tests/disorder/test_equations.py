@@ -144,6 +144,13 @@ def test_quantile_by_hand():
     assert Quantile(0.019).observe(event, event) == 1_249 - 99
 
 
+def test_quantile_forgets_what_is_more_than_4096_rows_ago():
+    event = np.arange(5_000)
+    event[903] = 0
+    assert Quantile(0.0001).observe(event[:4_999], event[:4_999]) == 4_998 - 902
+    assert Quantile(0.0001).observe(event, event) == 4_999
+
+
 def test_periodic_hands_over_to_two_max_at_a_tenth_of_a_per_cent():
     assert isinstance(periodic(0.001), TwoMax)
     assert isinstance(periodic(0.0011), Periodic)
@@ -160,6 +167,40 @@ def test_periodic_estimates_n_from_its_sample(reservoir):
     for start in range(0, len(clock), 500):
         estimator.observe((clock - delay)[start : start + 500], clock[start : start + 500])
     assert estimator.n == pytest.approx(16_449, rel=0.05)
+
+
+def alternating(rows, gap, sigma):
+    """Rows ``gap`` apart whose delays are 0 and 2 sigma by turns, in microseconds."""
+    arrival = np.arange(rows) * gap
+    return arrival - 2 * sigma * (np.arange(rows) % 2), arrival
+
+
+def test_periodic_uses_equation_12_above_100_rows_a_second_and_11_below():
+    """sigma 0.1 s, 1,000 rows/s: 12 gives 328.99 (11: 331.7). sigma 1 s, 50 rows/s: 11 gives 167.2 (12: 164.5)."""
+    for gap, sigma, n in ((1_000, 100_000, 329), (20_000, 1_000_000, 168)):
+        estimator = Periodic(0.01, p_s=1, m=1_000)
+        estimator.observe(*alternating(1_000, gap, sigma))
+        assert estimator.n == n
+
+
+def test_periodic_estimates_after_every_p_e_rows_or_a_second():
+    event, arrival = alternating(1_000, 100, 50_000)
+    fast = Periodic(0.01, p_s=1, m=1_000)
+    fast.observe(event, arrival)
+    before = fast.n
+    later = arrival + 100_000
+    fast.observe(later[:999], later[:999])
+    assert fast.n == before, "0.1 s and 999 rows later"
+    fast.observe(later[999:], later[999:])
+    assert fast.n == 30, "the 1,000th row without a delay"
+    event, arrival = alternating(1_000, 10_000, 500_000)
+    slow = Periodic(0.01, p_s=1, m=1_000)
+    slow.observe(event, arrival)
+    before = slow.n
+    slow.observe(arrival[-99:] + 990_000, arrival[-99:] + 990_000)
+    assert slow.n == before, "not yet a second later"
+    slow.observe(arrival[-99:] + 1_000_000, arrival[-99:] + 1_000_000)
+    assert slow.n != before
 
 
 def test_periodic_keeps_the_latest_n_rows():

@@ -45,15 +45,28 @@ def check(found, rows):
     assert found.theta == pytest.approx((rows[-1][0] - rows[0][0]) / len(rows))
 
 
-def test_an_outlier_leaves_no_trace_once_it_has_left():
-    """Row by row: taking the square of 10^17 away again must not leave its rounding behind."""
-    vseq, quiet = VSeq(), np.array([3, 5])
-    for number in range(40):
-        outlier = number == 4
-        value = np.array([10**17]) if outlier else quiet[number % 2 : number % 2 + 1]
-        vseq.push(np.array([number]), value)
-    assert vseq.moments().sigma == pytest.approx(1.0)
-    assert vseq.moments().base + vseq.moments().offset == pytest.approx(4.0)
+def pushed_one_by_one(values):
+    vseq = VSeq()
+    for number, value in enumerate(values):
+        vseq.push(np.array([number]), np.array([value]))
+    return vseq.moments()
+
+
+@pytest.mark.parametrize("scale", [1, 10**9])
+def test_an_outlier_leaves_no_trace_once_it_has_left(scale):
+    """Taking the square of 10^17 away again must not leave its rounding behind."""
+    values = np.random.default_rng(0).integers(0, 10, 40) * scale
+    values[4] = 10**17
+    found = pushed_one_by_one(values)
+    assert found.sigma == pytest.approx(pstdev(values[-30:].tolist()), rel=1e-9)
+    assert found.base + found.offset == pytest.approx(values[-30:].mean(), rel=1e-9)
+
+
+def test_a_new_level_is_measured_from_itself():
+    """The sums were built when most rows were at the old level; now all are at a new one, far off."""
+    values = np.where(np.arange(46) < 16, 0, 10**15) + np.arange(46) % 3
+    found = pushed_one_by_one(values)
+    assert found.sigma == pytest.approx(pstdev(values[-30:].tolist()), rel=1e-9)
 
 
 def test_rounding_does_not_add_up_over_a_long_stream():

@@ -55,7 +55,7 @@ class Periodic:
     a random one of the m, so that old rows fade out. Until the first row is sent out there is no
     heartbeat: nothing that arrives could be late.
 
-    One call with a batch inserts all rows that are not before the heartbeat of the call before, and then
+    One call with a batch inserts all rows after the heartbeat of the call before, and then
     estimates once if an estimate is due. The buffer keeps at most 262,144 rows.
     """
 
@@ -109,7 +109,7 @@ class Periodic:
         if not len(event):
             return self._punctuation
         self._take(event, arrival)
-        rows = np.concatenate((self._buffer, event[event >= self._punctuation]))
+        rows = np.concatenate((self._buffer, event[event > self._punctuation]))  # 8 to 13
         if self._due(len(event), int(arrival[-1])):
             self._estimate(int(arrival[-1]))
         self._count += len(event)
