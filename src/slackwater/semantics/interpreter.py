@@ -34,7 +34,8 @@ def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Ans
         changes = tuple(change_rows(run, root.child, log.log(root.child)))
         return Answer(late=late, rejected=rejected, refused=tuple(log.refused), changes=changes)
     check_final(root)
-    rows = tuple(Result(named(root, row), row.time, row.batch) for row in run.stream(root.child))
+    names = columns_of(root)
+    rows = tuple(Result(named(names, row), row.time, row.batch) for row in run.stream(root.child))
     syncs = tuple(sync_rows(run, root.child)) if root.sync else ()
     return Answer(rows, syncs, late, rejected)
 
@@ -44,24 +45,28 @@ def apart(plan: Plan) -> Plan:
     return replace(plan) if not inputs(plan) else with_inputs(plan, tuple(apart(each) for each in inputs(plan)))
 
 
-def named(plan: Plan, row: Row) -> dict[str, Value]:
-    """A row by column; of two columns with one name, the second and later under their alias."""
+def columns_of(plan: Plan) -> list[str]:
+    """The names of a result's columns; with the alias where the name alone is not unique."""
     schema = schema_of(plan)
-    names = [schema.reference(field) for field in schema.fields]
+    return [schema.reference(field) for field in schema.fields]
+
+
+def named(names: list[str], row: Row) -> dict[str, Value]:
     return dict(zip(names, row.values, strict=True))
 
 
 def change_rows(run: Run, plan: Plan, log: Log) -> Iterator[Change]:
     """The changelog that has come, ordered by start, then end: a negative tuple is a point, so it comes first."""
     numbers: dict[Temporal, int] = {}
+    clock, names = run.clock(plan), columns_of(plan)
     for event in sorted(log, key=lambda event: (event.at, event.positive, event.tuple.end)):
         number = numbers.setdefault(event.tuple, len(numbers) + 1)
-        batch = run.clock(plan).first_beyond(event.at)
+        batch = clock.first_beyond(event.at)
         if batch is None:
             continue
         end = event.tuple.end if event.positive else event.at
         kind = "insert" if event.positive else "delete"
-        row = named(plan, event.tuple.row)
+        row = named(names, event.tuple.row)
         yield Change(kind, row, event.at, None if end == END_OF_TIME else end, batch, number)
 
 

@@ -164,7 +164,8 @@ class Run:
 
     def appearing(self, plan: Plan, rows: list[Row]) -> list[Row]:
         """The rows that can be seen by this operator's clock, with the batch in which they can."""
-        seen = [(row, self.clock(plan).first_beyond(row.time)) for row in rows]
+        clock = self.clock(plan)
+        seen = [(row, clock.first_beyond(row.time)) for row in rows]
         return [replace(row, batch=batch) for row, batch in seen if batch is not None]
 
     def emitted(self, plan: Plan) -> list[Row]:

@@ -1,0 +1,239 @@
+"""Random bound plans over the fixed catalog, as hypothesis strategies: every operator and every kind of window.
+
+    from slackwater.testing.plans import cases, plans
+    @given(cases())
+    def test(case): interpret(case.plan, case.feeds, flush=True)
+
+A plan is drawn in the canonical form that the binder gives (docs/design/algebra.md), and passes the checks of the
+algebra: every plan is one that a query could have. `Shape` says what may be drawn:
+
+    plans(Shape(instants=("boundaries",), joins=False))
+
+Lengths are a few multiples of `unit` ticks, as the times of `testing.streams` are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from hypothesis import strategies as st
+
+from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
+from slackwater.algebra.nodes import (
+    Disorder,
+    Distinct,
+    Emit,
+    Frequency,
+    Join,
+    Minus,
+    Mode,
+    Plan,
+    Policy,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    Window,
+    walk,
+)
+from slackwater.semantics.feeds import Feed
+from slackwater.testing.catalog import CATALOG
+from slackwater.testing.streams import feeds
+from slackwater.testing.terms import Terms, equality
+
+Instants: TypeAlias = Literal["stream", "rows", "jumps", "boundaries", "sampled"]
+"""stream: no window; rows: RANGE; jumps: FREQUENCY n TUPLES; boundaries: SLIDE or a time frequency; sampled: a
+frequency without a window."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a random plan may have in it."""
+
+    streams: tuple[str, ...] = ("Readings", "Events", "Pulses")
+    instants: tuple[Instants, ...] = ("stream", "rows", "jumps", "boundaries", "sampled")
+    ranges: tuple[Kind, ...] = (Kind.TIME, Kind.TUPLES)
+    partitioned: bool = True
+    selects: bool = True
+    aggregates: bool = True
+    distinct: bool = True
+    joins: bool = True
+    subqueries: bool = True
+    sets: bool = True
+    result_frequencies: bool = True
+    strict: bool = True
+    pushed: bool = True
+    """Whether a frequency may already stand in the window (`Window.every`), as the rewrites put it."""
+    sync: bool = True
+    mode: Mode = Mode.FINAL
+    unit: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A plan, and feeds for the streams that it reads."""
+
+    plan: Emit
+    feeds: Mapping[str, Feed]
+
+
+@st.composite
+def cases(draw: st.DrawFn, shape: Shape | None = None, /, **options: Any) -> Case:
+    """A plan and feeds for its streams; the options are those of `testing.streams.feed` and `rows`."""
+    shape = shape or Shape()
+    plan = draw(plans(shape))
+    names = sorted({node.stream for node in walk(plan) if isinstance(node, Scan)})
+    return Case(plan, draw(feeds(names, unit=shape.unit, **options)))
+
+
+@st.composite
+def plans(draw: st.DrawFn, shape: Shape | None = None) -> Emit:
+    """A bound plan with an `Emit` root."""
+    return Sketch(draw, shape or Shape()).root()
+
+
+class Sketch:
+    """Draws the parts of one plan; aliases are counted, so that no two sources share one."""
+
+    def __init__(self, draw: st.DrawFn, shape: Shape, aliases: int = 0) -> None:
+        self.draw = draw
+        self.shape = shape
+        self.aliases = aliases
+
+    @property
+    def final(self) -> bool:
+        return self.shape.mode is Mode.FINAL
+
+    def root(self) -> Emit:
+        kind = self.draw(st.sampled_from(self.shape.instants))
+        chosen = self.draw(st.sampled_from(["no", "no", "no", *self.set_operations(kind)]))
+        if chosen == "no":
+            plan = self.query(kind)
+        else:
+            slide = self.slide()
+            left, right = (self.side(kind, slide) for _ in range(2))
+            plan = Union(left, right) if chosen == "union" else Minus(left, right)
+        syncable = kind == "boundaries" and self.final and self.shape.sync
+        return Emit(plan, self.shape.mode, sync=syncable and self.draw(st.booleans()))
+
+    def set_operations(self, kind: Instants) -> list[str]:
+        """EXCEPT has a final answer at boundaries only, and needs the same instants on both sides."""
+        minus = kind == "boundaries" or (not self.final and kind != "jumps")
+        return [*["union"] * self.shape.sets, *["minus"] * (self.shape.sets and minus)]
+
+    def side(self, kind: Instants, slide: Length) -> Plan:
+        """One side of a set operation: the same two columns whatever the stream."""
+        plan = self.filtered(self.source(kind, slide))
+        return Project(plan, Terms.over(plan).pair())
+
+    def query(self, kind: Instants, depth: int = 1) -> Plan:
+        """A query whose instants are of one kind."""
+        slide = self.slide()
+        plan = self.joined(kind, slide) if self.joining(kind) else self.nested(kind, slide, depth)
+        joined = isinstance(plan, Join)
+        plan = self.filtered(plan)
+        if self.aggregating(kind, joined):
+            plan = self.filtered(Terms.over(plan).aggregate(self.draw, plan))
+        items = Terms.over(plan).items(self.draw)
+        if self.distinct(kind):
+            return self.thinned(Distinct(Project(plan, items)))
+        return Project(self.thinned(plan), items)
+
+    def filtered(self, plan: Plan) -> Plan:
+        """WHERE or HAVING, or neither."""
+        if not self.shape.selects or not self.draw(_one_in(2)):
+            return plan
+        return Select(plan, Terms.over(plan).condition(self.draw))
+
+    def joining(self, kind: Instants) -> bool:
+        return self.shape.joins and kind in ("stream", "rows", "boundaries") and self.draw(_one_in(4))
+
+    def aggregating(self, kind: Instants, joined: bool) -> bool:
+        """Whether the query groups; with EMIT FINAL only where every answer is final."""
+        unfinal = kind in ("stream", "sampled") or (kind == "rows" and joined)
+        return self.shape.aggregates and not (self.final and unfinal) and self.draw(_one_in(2))
+
+    def distinct(self, kind: Instants) -> bool:
+        final = kind in ("boundaries", "jumps")
+        return self.shape.distinct and (final or not self.final) and self.draw(_one_in(5))
+
+    def thinned(self, plan: Plan) -> Plan:
+        """A frequency on the result, or none. Rows that may still change cannot be counted."""
+        if not self.shape.result_frequencies or not self.final or not self.draw(_one_in(4)):
+            return plan
+        return self.frequency(plan)
+
+    def frequency(self, plan: Plan) -> Plan:
+        """F over what is no window: it picks rows."""
+        every = self.draw(st.one_of(self.tuples(2, 4), self.times(2, 12)))
+        by = Terms.over(plan).partition(self.draw) if self.shape.partitioned else ()
+        strict = self.shape.strict and every.is_time and self.draw(_one_in(4))
+        return Frequency(plan, every, by, strict)
+
+    def joined(self, kind: Instants, slide: Length) -> Plan:
+        left, right = self.source(kind, slide), self.source(kind, slide)
+        condition = equality(Terms.over(left), Terms.over(right)) if self.draw(st.booleans()) else None
+        return Join(left, right, condition)
+
+    def nested(self, kind: Instants, slide: Length, depth: int) -> Plan:
+        """A stream, or a subquery in the place of one."""
+        if not (self.shape.subqueries and depth and self.draw(_one_in(4))):
+            return self.source(kind, slide)
+        inner = Sketch(self.draw, replace(self.shape, mode=Mode.FINAL), self.aliases)
+        query = inner.query(self.draw(st.sampled_from(self.shape.instants)), depth - 1)
+        self.aliases = inner.aliases + 1
+        return self.windowed(Subquery(f"q{self.aliases}", query), kind, slide)
+
+    def source(self, kind: Instants, slide: Length) -> Plan:
+        name = self.draw(st.sampled_from(self.shape.streams))
+        self.aliases += 1
+        scan = CATALOG.fill(Scan(name, f"s{self.aliases}", (), ""))
+        return self.windowed(Disorder(scan, Policy()), kind, slide)
+
+    def windowed(self, stream: Plan, kind: Instants, slide: Length) -> Plan:
+        """RANGE and FREQUENCY over a stream, so that its instants are of the kind."""
+        by: tuple[str, ...] = ()
+        if self.shape.partitioned and self.draw(_one_in(4)):
+            by = (Terms.over(stream).key,)
+        match kind:
+            case "stream":
+                return stream
+            case "sampled":
+                return self.frequency(stream)
+            case "rows":
+                return Window(stream, self.range(), by=by)
+            case "jumps":
+                return self.jumping(stream, self.range(), self.draw(self.tuples(2, 4)), by)
+            case "boundaries":
+                return self.jumping(stream, self.range(slide), slide, by)
+
+    def jumping(self, stream: Plan, length: Length, every: Length, by: tuple[str, ...]) -> Plan:
+        """The frequency over the window, or in it already."""
+        if self.shape.pushed and self.draw(st.booleans()):
+            return Window(stream, length, every, by)
+        return Frequency(Window(stream, length, ONE_TUPLE), every, by)
+
+    def range(self, slide: Length | None = None) -> Length:
+        """Shorter than the slide, as long, or a multiple and more, in time; or a few tuples."""
+        kind = self.draw(st.sampled_from(self.shape.ranges))
+        if kind is Kind.TUPLES:
+            return self.draw(self.tuples(1, 5))
+        if slide is None:
+            return self.draw(self.times(1, 12))
+        return self.draw(st.one_of(self.times(1, 12), st.just(slide), st.just(Length(slide.amount * 3, Kind.TIME))))
+
+    def slide(self) -> Length:
+        return self.draw(self.times(2, 8))
+
+    def times(self, least: int, most: int) -> st.SearchStrategy[Length]:
+        return st.integers(least, most).map(lambda number: Length(number * self.shape.unit, Kind.TIME))
+
+    def tuples(self, least: int, most: int) -> st.SearchStrategy[Length]:
+        return st.integers(least, most).map(lambda number: Length(number, Kind.TUPLES))
+
+
+def _one_in(count: int) -> st.SearchStrategy[bool]:
+    return st.sampled_from([False] * (count - 1) + [True])

@@ -1,0 +1,195 @@
+"""Random streams as hypothesis strategies: chosen disorder, any cut into batches, any monotone punctuation.
+
+    from slackwater.testing.streams import feeds
+    @given(feeds(disorder=["bounded"], punctuation="any"))
+    def test(given_feeds): interpret(plan, given_feeds)
+
+Times are multiples of `unit` ticks, starting at 0, so that plans drawn with the same unit (`testing.plans`) have
+windows of a few rows. Spark's watermark has milliseconds: use a unit of at least 1,000 for what runs there.
+
+Disorder, the delay between a row's event time and its arrival:
+
+    none        rows arrive in event-time order
+    bounded     up to 5 units
+    heavy       mostly 0, now and then up to 100 units
+    backlog     one sender is silent for a while, then its rows come at once
+
+Punctuation, given after each batch:
+
+    never_late  as high as it can be without any later row being late: nothing is late
+    any         any monotone sequence, rows being late or not, with repeats and jumps far ahead
+    trailing    the greatest event time seen minus a few units, as a fixed slack would give
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+from hypothesis import strategies as st
+
+from slackwater.algebra.catalog import StreamDef
+from slackwater.semantics.feeds import Batch, Feed
+from slackwater.testing.catalog import CATALOG
+
+Disorder: TypeAlias = Literal["none", "bounded", "heavy", "backlog"]
+Punctuation: TypeAlias = Literal["never_late", "any", "trailing"]
+Given: TypeAlias = dict[str, Any]
+
+DISORDERS: tuple[Disorder, ...] = ("none", "bounded", "heavy", "backlog")
+PUNCTUATIONS: tuple[Punctuation, ...] = ("never_late", "any", "trailing")
+FAR = 150
+"""How many units ahead a stamp from the future is."""
+COLUMNS: dict[str, tuple[Any, ...]] = {
+    "id": (0, 1, 2, None),
+    "kind": ("a", "ab", "b", None),
+    "v": (0, 1, 2, 3, 5, 9, -3, None),
+    "x": (0.0, 0.5, 1.25, -2.0, 3.0, None),
+    "host": ("h1", "h2"),
+    "op": ("insert", "insert", "insert", "delete", "update_postimage"),
+}
+"""What a column may hold; the first is what hypothesis shrinks to."""
+GAPS = (0, 1, 1, 2, 3, 7)
+DELAYS: dict[Disorder, tuple[int, ...]] = {
+    "none": (0,),
+    "backlog": (0,),
+    "bounded": (0, 1, 2, 3, 4, 5),
+    "heavy": (0, 0, 0, 0, 0, 1, 1, 2, 4, 25, 100),
+}
+SELDOM = 240
+"""A byte from here on makes something happen that is seldom."""
+
+
+@st.composite
+def rows(
+    draw: st.DrawFn,
+    stream: StreamDef,
+    /,
+    *,
+    disorder: Sequence[Disorder] = DISORDERS,
+    max_rows: int = 24,
+    unit: int = 1,
+    nulls: bool = True,
+    null_times: bool = True,
+    duplicates: bool = True,
+    far_future: bool = True,
+) -> list[Given]:
+    """The rows of one stream in the order of their arrival. Ties in event time and in arrival are common.
+
+    All rows are read from one draw of bytes, which is quick, and shrinks to plain rows.
+    """
+    count = draw(st.integers(0, max_rows))
+    kind = draw(st.sampled_from(list(disorder)))
+    width = len(stream.fields) + 6
+    drawn = draw(st.binary(min_size=count * width, max_size=count * width))
+    clock, made = 0, []
+    for number in range(count):
+        gap, delay, again, ahead, unknown, late, *cells = drawn[number * width : (number + 1) * width]
+        clock += _pick(GAPS, gap)
+        row = _values(stream, cells, nulls)
+        row[str(stream.event_time)] = (clock + FAR * (far_future and ahead >= SELDOM)) * unit
+        if null_times and unknown >= SELDOM:
+            row[str(stream.event_time)] = None
+        made.append((clock + _pick(DELAYS[kind], delay), row))
+        if duplicates and again >= SELDOM:
+            made.append((clock + _pick(DELAYS[kind], late), dict(row)))
+    if kind == "backlog":
+        made = _held_back(made, draw(st.integers(0, max(clock, 1))), draw(st.integers(1, 30)))
+    made.sort(key=lambda pair: pair[0])
+    return [row | ({stream.arrival: arrival * unit} if stream.arrival else {}) for arrival, row in made]
+
+
+@st.composite
+def feed(
+    draw: st.DrawFn,
+    stream: StreamDef,
+    /,
+    *,
+    punctuation: Punctuation = "any",
+    max_batches: int = 6,
+    unit: int = 1,
+    **options: Any,
+) -> Feed:
+    """One stream cut into batches at any places, some of them empty, with a punctuation after each."""
+    arrived = draw(rows(stream, unit=unit, **options))
+    cuts = sorted(draw(st.lists(st.integers(0, len(arrived)), max_size=max_batches - 1)))
+    edges = [0, *cuts, len(arrived)]
+    batches = [arrived[start:end] for start, end in pairwise(edges)]
+    times = [[row[str(stream.event_time)] for row in batch] for batch in batches]
+    known = [[time for time in batch if time is not None] for batch in times]
+    marks = draw(_punctuations(known, punctuation, unit))
+    return Feed(tuple(Batch(tuple(batch), mark) for batch, mark in zip(batches, marks, strict=True)))
+
+
+def feeds(streams: Sequence[str] = ("Readings", "Events", "Pulses"), **options: Any) -> st.SearchStrategy[Any]:
+    """A feed for each stream of the catalog that is named; the options are those of `feed` and `rows`."""
+    known = {stream.name: stream for stream in CATALOG.streams}
+    return st.fixed_dictionaries({name: feed(known[name], **options) for name in streams})
+
+
+@st.composite
+def recut(draw: st.DrawFn, given: Feed) -> Feed:
+    """The same rows with the same effective punctuations in other batches, some of them empty.
+
+    A batch is taken apart, or empty ones are put in; the punctuation of the parts before the last repeats.
+    """
+    batches: list[Batch] = []
+    for batch in given.batches:
+        cuts = sorted(draw(st.lists(st.integers(0, len(batch.rows)), max_size=2)))
+        edges = [0, *cuts, len(batch.rows)]
+        parts = [batch.rows[start:end] for start, end in pairwise(edges)]
+        batches += [Batch(part) for part in parts[:-1]] + [Batch(parts[-1], batch.punctuation)]
+    return Feed(tuple(batches))
+
+
+def _pick(choices: tuple[Any, ...], byte: int) -> Any:
+    return choices[byte % len(choices)]
+
+
+def _values(stream: StreamDef, cells: list[int], nulls: bool) -> Given:
+    """The columns other than the clocks."""
+    known = [(field.name, cell) for field, cell in zip(stream.fields, cells, strict=False) if field.name in COLUMNS]
+    return {name: _pick(COLUMNS[name] if nulls else _known(COLUMNS[name]), cell) for name, cell in known}
+
+
+def _known(choices: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(value for value in choices if value is not None)
+
+
+def _held_back(made: list[tuple[int, Given]], start: int, length: int) -> list[tuple[int, Given]]:
+    """The rows of one sender that would arrive in a stretch of time arrive at its end."""
+    behind = [row.get("host", "h1") == "h1" and start <= arrival < start + length for arrival, row in made]
+    return [(start + length if late else arrival, row) for late, (arrival, row) in zip(behind, made, strict=True)]
+
+
+@st.composite
+def _punctuations(draw: st.DrawFn, times: list[list[int]], kind: Punctuation, unit: int) -> list[int | None]:
+    match kind:
+        case "never_late":
+            return [_least(times[batch + 1 :], times) for batch in range(len(times))]
+        case "trailing":
+            slack = draw(st.integers(0, 6)) * unit
+            return [_greatest(times[: batch + 1], slack) for batch in range(len(times))]
+        case "any":
+            highest = max((time for batch in times for time in batch), default=0)
+            mark = st.one_of(st.none(), st.integers(0, highest // unit + 9).map(lambda each: each * unit))
+            return _rising([draw(mark) for _ in times])
+
+
+def _rising(marks: list[int | None]) -> list[int | None]:
+    """The marks that do not go back; None repeats the one before."""
+    risen: list[int | None] = []
+    for mark in marks:
+        highest = max((each for each in risen if each is not None), default=None)
+        risen.append(mark if mark is None or highest is None else max(mark, highest))
+    return risen
+
+
+def _least(later: list[list[int]], times: list[list[int]]) -> int | None:
+    """No row to come is below it; after the last row, the greatest time that was seen."""
+    return min((time for batch in later for time in batch), default=_greatest(times, 0))
+
+
+def _greatest(seen: list[list[int]], slack: int) -> int | None:
+    return max((time - slack for batch in seen for time in batch), default=None)

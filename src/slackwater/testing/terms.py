@@ -1,0 +1,103 @@
+"""Random expressions over the columns that an operator has: conditions, groupings, aggregates, select lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hypothesis import strategies as st
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import parsed, typed
+from slackwater.algebra.nodes import Aggregate, Item, Plan
+from slackwater.algebra.schema import Expr, Field, Schema
+
+CONDITIONS = {
+    "int": ("{} > 2", "{} = 1", "{} IS NULL OR {} < 4", "COALESCE({}, 0) % 2 = 0", "{} BETWEEN 0 AND 5", "NOT {} <> 1"),
+    "double": ("{} > 0", "{} / 2 < 1", "{} IS NOT NULL", "ABS({}) >= 1.25"),
+    "string": ("{} LIKE 'a%'", "{} IN ('a', 'b')", "{} = 'ab' OR {} IS NULL", "LENGTH({}) = 1"),
+}
+SCALARS = {
+    "int": ("{}", "{}", "{} + 1", "CASE WHEN {} > 2 THEN 'high' ELSE 'low' END"),
+    "double": ("{}", "{}", "{} * 2", "CAST({} AS INT)"),
+    "string": ("{}", "{}", "UPPER({})", "CONCAT({}, '!')"),
+}
+CALLS = {
+    "int": ("COUNT({})", "SUM({})", "AVG({})", "MIN({})", "MAX({})", "STDDEV({})", "LAST({})", "COUNT(DISTINCT {})"),
+    "double": ("SUM({})", "AVG({})", "MAX({})", "FIRST({})"),
+    "string": ("COUNT(DISTINCT {})", "MIN({})", "LAST({})", "COUNT({})"),
+}
+WIDER = {"bigint": "int"}
+"""Types that take the templates of another."""
+
+
+@lru_cache(maxsize=16_384)
+def expression(sql: str, schema: Schema) -> Expr:
+    """The expression, resolved and typed as binding does."""
+    return typed(parsed(sql), schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The columns at hand."""
+
+    schema: Schema
+
+    @classmethod
+    def over(cls, plan: Plan) -> Terms:
+        return cls(schema_of(plan))
+
+    @property
+    def usable(self) -> list[tuple[str, str]]:
+        """References and types of the columns that the templates know."""
+        kinds = [(self.schema.reference(field), WIDER.get(field.type, field.type)) for field in self.schema]
+        return [(name, kind) for name, kind in kinds if kind in CONDITIONS]
+
+    @property
+    def key(self) -> str:
+        """A column to join, group or partition by: the first whole number."""
+        return next((name for name, kind in self.usable if kind == "int"), self.usable[0][0])
+
+    def filled(self, template: str, name: str) -> Expr:
+        return expression(template.replace("{}", name), self.schema)
+
+    def condition(self, draw: st.DrawFn) -> Expr:
+        name, kind = draw(st.sampled_from(self.usable))
+        return self.filled(draw(st.sampled_from(CONDITIONS[kind])), name)
+
+    def partition(self, draw: st.DrawFn) -> tuple[str, ...]:
+        return draw(st.sampled_from([(), (self.key,)]))
+
+    def items(self, draw: st.DrawFn) -> tuple[Item, ...]:
+        """A select list: some columns, some computed from them."""
+        chosen = draw(st.lists(st.sampled_from(self.usable), min_size=1, max_size=3))
+        exprs = [self.filled(draw(st.sampled_from(SCALARS[kind])), name) for name, kind in chosen]
+        return tuple(Item(f"c{number}", expr) for number, expr in enumerate(exprs))
+
+    def pair(self) -> tuple[Item, ...]:
+        """The two columns that every stream has."""
+        return tuple(Item(name, expression(name, self.schema)) for name in ("id", "v"))
+
+    def aggregate(self, draw: st.DrawFn, child: Plan) -> Aggregate:
+        """A grouping with one to three aggregates."""
+        grouped = draw(st.lists(st.sampled_from(self.usable), max_size=2, unique=True))
+        group = tuple(Item(f"g{number}", self.filled("{}", name)) for number, (name, _) in enumerate(grouped))
+        calls = draw(st.lists(st.sampled_from(self.calls()), min_size=1, max_size=3, unique=True))
+        made = tuple(Item(f"a{number}", self.filled(*call)) for number, call in enumerate(calls))
+        return Aggregate(child, group, made)
+
+    def calls(self) -> list[tuple[str, str]]:
+        """Every aggregate call that the columns allow: a template and a column."""
+        return [("COUNT(*)", ""), *((call, name) for name, kind in self.usable for call in CALLS[kind])]
+
+
+def equality(left: Terms, right: Terms) -> Expr:
+    """The keys of both sides are equal."""
+    both = Schema(left.schema.fields + right.schema.fields)
+    mine, other = (_qualified(terms.schema, terms.key) for terms in (left, right))
+    return expression(f"{mine} = {other}", both)
+
+
+def _qualified(schema: Schema, reference: str) -> str:
+    field: Field = schema.find(reference)
+    return f"{field.qualifier}.{field.name}"
