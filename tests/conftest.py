@@ -6,21 +6,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from slackwater.spark.session import JVM_OPTIONS, local_session
-
-# The streams of tests are small: compiling for them, in the JVM and in Spark, would take most of the time.
-OPTIONS = {
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": f"{JVM_OPTIONS} -XX:TieredStopAtLevel=1",
-}
+from slackwater.spark.session import SMALL, local_session
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
     """The shared session. A test must not stop it or leave a setting or a query behind."""
-    session = local_session("slackwater-tests", master="local[2]", options=OPTIONS)
+    session = local_session("slackwater-tests", master="local[2]", options=SMALL)
     yield session
     session.stop()
 

@@ -12,6 +12,7 @@ from slackwater.algebra.nodes import Policy
 from slackwater.errors import InputError, nearest
 from slackwater.spark import policy as policies
 from slackwater.spark.punctuate import ACCOUNT_SCHEMA, Punctuate
+from slackwater.spark.relation import quoted
 from slackwater.spark.session import require_state_store
 from slackwater.spark.summary import SCHEMA, summarise
 
@@ -55,15 +56,31 @@ def controlled(
     _check(df, event_time, arrival, source)
     if not df.isStreaming:
         return df
+    return clocked(df, event_time, punctuations(df, event_time, policy, arrival=arrival, source=source))
+
+
+def clocked(rows: DataFrame, event_time: str, clock: DataFrame) -> DataFrame:
+    """Rows with a watermark on `event_time` that follows the punctuations of `clock`."""
+    waiting = rows.withColumn(CLOCK, F.lit(None).cast("timestamp"))
+    ticking = clock.withColumn(event_time, F.col(CLOCK))
+    merged = waiting.unionByName(ticking, allowMissingColumns=True).withWatermark(CLOCK, "0 seconds")
+    return merged.where(BARRIER).select(*[_marked(rows, name, event_time) for name in rows.columns])
+
+
+def punctuations(
+    df: DataFrame,
+    event_time: str,
+    policy: Policy,
+    *,
+    arrival: str | None = None,
+    source: str | None = None,
+    name: str = "",
+) -> DataFrame:
+    """One row per batch of `df`: in the column CLOCK, the punctuation after it.
+
+    What the controller counts is in Spark's progress as an observed metric whose name ends with `name`.
+    """
     require_state_store(df.sparkSession)
-    punctuations = _punctuations(df, event_time, policy, arrival, source)
-    rows = df.withColumn(CLOCK, F.lit(None).cast("timestamp"))
-    clocked = rows.unionByName(punctuations, allowMissingColumns=True).withWatermark(CLOCK, "0 seconds")
-    return clocked.where(BARRIER).select(*[_marked(df, name, event_time) for name in df.columns])
-
-
-def _punctuations(df: DataFrame, event_time: str, policy: Policy, arrival: str | None, source: str | None) -> DataFrame:
-    """One row per batch: the punctuation after it as the clock, and as the event time as well."""
     accounts = (
         df.select(*_times(event_time, arrival, source))
         .mapInArrow(summarise, SCHEMA)
@@ -72,15 +89,14 @@ def _punctuations(df: DataFrame, event_time: str, policy: Policy, arrival: str |
             Punctuate(policy, in_arrival_order=arrival is not None), ACCOUNT_SCHEMA, "Append", "None"
         )
     )
-    observed = accounts.observe(f"{METRICS}.{next(_numbers)}.{event_time}", *_metrics(accounts))
-    clock = F.timestamp_millis("punctuation")
-    return observed.select(clock.alias(CLOCK), clock.alias(event_time))
+    observed = accounts.observe(f"{METRICS}.{next(_numbers)}.{name or event_time}", *_metrics(accounts))
+    return observed.select(F.timestamp_millis("punctuation").alias(CLOCK))
 
 
 def _times(event_time: str, arrival: str | None, source: str | None) -> list[Column]:
-    arrived = F.unix_millis(_quoted(arrival)) if arrival else F.unix_millis(F.current_timestamp())
-    times = [F.unix_millis(_quoted(event_time)).alias("event"), arrived.alias("arrival")]
-    return times + ([F.xxhash64(_quoted(source)).alias("source")] if source else [])
+    arrived = F.unix_millis(quoted(arrival)) if arrival else F.unix_millis(F.current_timestamp())
+    times = [F.unix_millis(quoted(event_time)).alias("event"), arrived.alias("arrival")]
+    return times + ([F.xxhash64(quoted(source)).alias("source")] if source else [])
 
 
 def _metrics(accounts: DataFrame) -> list[Column]:
@@ -90,12 +106,8 @@ def _metrics(accounts: DataFrame) -> list[Column]:
 def _marked(df: DataFrame, name: str, event_time: str) -> Column:
     """The event time carries the mark by which Spark's operators know that the watermark is its own."""
     if name != event_time:
-        return _quoted(name)
-    return _quoted(name).alias(name, metadata={**df.schema[name].metadata, WATERMARKED: 0})
-
-
-def _quoted(name: str) -> Column:
-    return F.col("`" + name.replace("`", "``") + "`")
+        return F.col(quoted(name))
+    return F.col(quoted(name)).alias(name, metadata={**df.schema[name].metadata, WATERMARKED: 0})
 
 
 def _check(df: DataFrame, event_time: str, arrival: str | None, source: str | None) -> None:

@@ -37,6 +37,10 @@ class Account:
     clock: int = EPOCH
     held_time: int = 0
 
+    @property
+    def on_time(self) -> int:
+        return self.rows - self.late - self.untimed
+
 
 ACCOUNT_SCHEMA = ", ".join(f"{field.name} long" for field in fields(Account))
 

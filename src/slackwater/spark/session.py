@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark import SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
 
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-CHANGELOG = "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled"
 LOGGING = Path(__file__).with_name("log4j2.properties")
 JVM_OPTIONS = f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}"
 """The throughput collector starts quicker than the default, and its pauses do not matter between batches."""
+SMALL = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.driver.extraJavaOptions": f"{JVM_OPTIONS} -XX:TieredStopAtLevel=1",
+}
+"""For streams of a few thousand rows a second, as in demos and tests: compiling for them takes longer than they do."""
 
 
 def local_session(
@@ -34,9 +44,10 @@ def local_session(
     builder = SparkSession.builder.appName(name).master(master)
     for key, value in (_settings(master, time_zone) | dict(options or {})).items():
         builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    _hush_workers(session)
-    return session
+    if SparkContext._gateway is not None:
+        return builder.getOrCreate()
+    with _quiet_jvm():
+        return builder.getOrCreate()
 
 
 def require_state_store(session: SparkSession) -> None:
@@ -58,12 +69,9 @@ def _settings(master: str, time_zone: str) -> dict[str, str]:
         "spark.sql.session.timeZone": time_zone,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "ERROR",
         STATE_STORE: ROCKSDB,
         # Without it every commit of every state partition uploads a snapshot: 0.2 s a batch instead of 0.02.
-        CHANGELOG: "true",
-        "spark.sql.streaming.metricsEnabled": "false",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }
     return shared | (_local() if master.startswith("local") else {})
 
@@ -78,9 +86,24 @@ def _local() -> dict[str, str]:
     }
 
 
-def _hush_workers(session: SparkSession) -> None:
-    """Spark's driver-side Python workers print their steps; their errors come as exceptions all the same."""
-    jvm = session.sparkContext._jvm
-    if jvm is not None and session.conf.get("spark.log.level", "") == "ERROR":
-        silent = jvm.java.io.OutputStream.nullOutputStream()
-        jvm.java.lang.System.setErr(jvm.java.io.PrintStream(silent))
+@contextmanager
+def _quiet_jvm() -> Iterator[None]:
+    """Starts the JVM with a file as its standard error: what matters of it comes to Python as exceptions."""
+    log = Path(tempfile.gettempdir()) / f"slackwater-spark-{os.getpid()}.log"
+    sys.stderr.flush()
+    saved = os.dup(2)
+    with log.open("w") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        yield
+    except PySparkRuntimeError as cause:
+        raise RunError(
+            "SW-500",
+            f"Spark did not start: {(log.read_text().strip().splitlines() or [str(cause)])[-1]}",
+            expected="Java 17 or newer, as JAVA_HOME or on the path",
+            hint="install a JDK, or set JAVA_HOME to one",
+        ) from cause
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+        atexit.register(log.unlink, missing_ok=True)

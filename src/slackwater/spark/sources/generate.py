@@ -21,6 +21,8 @@ from slackwater.spark.sources.options import Options
 from slackwater.spark.sources.recipe import NAMES, PAGE, Recipe
 
 ROWS_PER_PARTITION = 50_000
+STEP = 100_000
+"""Without a stated batch, what has arrived is taken in steps of a tenth of a second."""
 SLICE = PAGE
 """A partition is made second by second, so that it is never in memory as a whole."""
 
@@ -106,6 +108,7 @@ class GenerateReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         now = time.monotonic()
         self.began = self.began or (now, since)
         passed = self.began[1] + int((now - self.began[0]) * self.pace * PAGE)
+        passed -= passed % STEP
         return passed if end is None else min(end, passed)
 
     def _over(self, until: int) -> bool:

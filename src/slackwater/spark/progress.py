@@ -1,0 +1,124 @@
+"""What each batch did, as one record: for the terminal, the dashboard and whoever else asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slackwater.spark.control import METRICS
+from slackwater.spark.punctuate import Account
+
+OUTPUT = "slackwater.output"
+"""The name under which a pipeline's result rows are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The disorder control of one stream: what it has counted since the pipeline first began; times in ms."""
+
+    stream: str
+    dratio: float | None
+    account: Account
+
+    @property
+    def ratio(self) -> float:
+        """The realised share of late rows."""
+        return self.account.late / self.account.rows if self.account.rows else 0.0
+
+    @property
+    def hold(self) -> float:
+        """How long an on-time row waited on average, from its arrival to the punctuation that passed it."""
+        return self.account.held_time / self.account.on_time if self.account.on_time else 0.0
+
+    @property
+    def lag(self) -> int:
+        """How far the punctuation is behind the latest arrival."""
+        return self.account.clock - self.account.punctuation if self.account.punctuation else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One batch of a pipeline: `rows_in` to `suspect` count this batch, `controls` everything since the start."""
+
+    pipeline: str
+    batch: int
+    rows_in: int
+    rows_out: int
+    late: int
+    untimed: int
+    suspect: int
+    held: int
+    state_bytes: int
+    seconds: float
+    controls: tuple[Control, ...]
+
+    @property
+    def ratio(self) -> float:
+        rows = sum(each.account.rows for each in self.controls)
+        return sum(each.account.late for each in self.controls) / rows if rows else 0.0
+
+    @property
+    def hold(self) -> float:
+        """Mean hold over all streams, in milliseconds."""
+        rows = sum(each.account.on_time for each in self.controls)
+        return sum(each.account.held_time for each in self.controls) / rows if rows else 0.0
+
+    @property
+    def punctuation(self) -> int:
+        """The smallest punctuation: what every stream has passed."""
+        return min((each.account.punctuation for each in self.controls), default=0)
+
+
+class Ledger:
+    """Turns Spark's progress events of one query, in order, into records; remembers what was counted before."""
+
+    def __init__(self, pipeline: str, dratios: Mapping[str, float | None]) -> None:
+        self.pipeline = pipeline
+        self.dratios = dratios
+        self.accounts: dict[str, Account] = {}
+        self.batch = -1
+
+    def entered(self, event: Mapping[str, Any]) -> Progress | None:
+        """The record of an event, unless that event is no batch or was seen before."""
+        if event["batchId"] <= self.batch or "addBatch" not in event["durationMs"]:
+            return None
+        self.batch = event["batchId"]
+        observed: Mapping[str, Any] = event.get("observedMetrics") or {}
+        before, after = self.accounts, self.accounts | _accounts(observed)
+        # The first record of a resumed query has nothing to compare with, so it counts its own batch as Spark does.
+        self.accounts = after
+        return Progress(
+            self.pipeline,
+            self.batch,
+            rows_out=_count(observed),
+            state_bytes=sum(each["memoryUsedBytes"] for each in event["stateOperators"]),
+            seconds=event["durationMs"]["triggerExecution"] / 1_000,
+            held=sum(account.held for account in after.values()),
+            controls=tuple(Control(_stream(name), self.dratios.get(_stream(name)), after[name]) for name in after),
+            **{
+                field: sum(
+                    getattr(account, name) - getattr(before.get(key, Account()), name) for key, account in after.items()
+                )
+                for field, name in (("rows_in", "rows"), ("late",) * 2, ("untimed",) * 2, ("suspect",) * 2)
+            },
+        )
+
+
+def _accounts(observed: Mapping[str, Any]) -> dict[str, Account]:
+    """The account of each control that saw rows in this batch, by the name of its metric."""
+    named = {name: _values(row) for name, row in observed.items() if name.startswith(METRICS)}
+    return {name: Account(**values) for name, values in named.items() if values["rows"] is not None}
+
+
+def _values(row: Any) -> dict[str, Any]:
+    return row.asDict() if hasattr(row, "asDict") else dict(row)
+
+
+def _count(observed: Mapping[str, Any]) -> int:
+    row = observed.get(OUTPUT)
+    return 0 if row is None else int(_values(row)["rows"] or 0)
+
+
+def _stream(metric: str) -> str:
+    return metric.removeprefix(METRICS).lstrip(".").partition(".")[2]

@@ -1,0 +1,72 @@
+"""A DataFrame that stands for an operator's rows, and how the names of a plan find their columns in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from slackwater.algebra.expressions import Tree, parsed, renamed
+from slackwater.algebra.schema import Expr, Field, Schema
+from slackwater.errors import QueryError
+
+WINDOW = "__window"
+"""The extent that a row belongs to, as Spark's struct of start and end."""
+PSEUDO = {
+    "window_start": f"{WINDOW}.`start`",
+    "window_end": f"{WINDOW}.`end`",
+    "row_time": f"{WINDOW}.`end` - INTERVAL '1' MICROSECOND",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Rows of a plan's operator: a column of `df` for each of `schema`, named by `column_name`.
+
+    `order` names the columns by which rows are in sequence (event time, arrival), where there still are such.
+    `windowed` rows carry the extent that they belong to; `complete` ones come once their extent is closed.
+    """
+
+    df: DataFrame
+    schema: Schema
+    order: tuple[str, ...] = ()
+    windowed: bool = False
+    complete: bool = False
+
+    def column(self, expr: Expr) -> Column:
+        """An expression of the plan over this relation."""
+        return F.expr(renamed(expr, self._spelled).sql)
+
+    def columns(self) -> list[Column]:
+        return [F.col(quoted(column_name(field))) for field in self.schema]
+
+    def _spelled(self, reference: str) -> str | Tree:
+        if self.schema.matching(reference):
+            return column_name(self.schema.find(reference))
+        if self.windowed and reference.lower() in PSEUDO:
+            return parsed(PSEUDO[reference.lower()])
+        raise QueryError(
+            "SW-302",
+            f"'{reference}' has no value here",
+            expected="a column, or window_start, window_end or row_time over a window with SLIDE",
+            hint="remove it, or add RANGE and SLIDE to the stream",
+        )
+
+
+def column_name(field: Field) -> str:
+    """The name of a plan's column in a DataFrame: unique even where two inputs have a column of the same name.
+
+    >>> column_name(Field("speed", "double", "Traffic")), column_name(Field("top", "double"))
+    ('Traffic__speed', 'top')
+    """
+    return f"{field.qualifier}__{field.name}" if field.qualifier else field.name
+
+
+def quoted(name: str) -> str:
+    """A name as Spark reads it, whatever it holds.
+
+    >>> quoted("a.b")
+    '`a.b`'
+    """
+    return "`" + name.replace("`", "``") + "`"
