@@ -1,0 +1,11 @@
+"""Benchmarks, side by side. `python -m bench` runs all, `python -m bench NAME...` some, `--list` names them.
+
+A benchmark is a module with a docstring and a `main()` that prints its comparison; it is named here.
+"""
+
+BENCHMARKS = {
+    "record-store": "bench.disorder.record_store",
+    "adc": "bench.disorder.adc",
+    "adcj": "bench.disorder.adcj",
+    "win": "bench.disorder.win",
+}
