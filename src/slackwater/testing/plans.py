@@ -59,6 +59,8 @@ class Shape:
     partitioned: bool = True
     selects: bool = True
     aggregates: bool = True
+    ordered: bool = True
+    """Whether FIRST and LAST may be drawn, which depend on the order of rows."""
     distinct: bool = True
     joins: bool = True
     subqueries: bool = True
@@ -136,7 +138,7 @@ class Sketch:
         joined = isinstance(plan, Join)
         plan = self.filtered(plan)
         if self.aggregating(kind, joined):
-            plan = self.filtered(Terms.over(plan).aggregate(self.draw, plan))
+            plan = self.filtered(Terms.over(plan).aggregate(self.draw, plan, self.shape.ordered))
         items = Terms.over(plan).items(self.draw)
         if self.distinct(kind):
             return self.thinned(Distinct(Project(plan, items)))

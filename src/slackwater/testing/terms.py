@@ -27,6 +27,7 @@ CALLS = {
     "double": ("SUM({})", "AVG({})", "MAX({})", "FIRST({})"),
     "string": ("COUNT(DISTINCT {})", "MIN({})", "LAST({})", "COUNT({})"),
 }
+ORDERED = ("FIRST({})", "LAST({})")
 WIDER = {"bigint": "int"}
 """Types that take the templates of another."""
 
@@ -78,17 +79,18 @@ class Terms:
         """The two columns that every stream has."""
         return tuple(Item(name, expression(name, self.schema)) for name in ("id", "v"))
 
-    def aggregate(self, draw: st.DrawFn, child: Plan) -> Aggregate:
-        """A grouping with one to three aggregates."""
+    def aggregate(self, draw: st.DrawFn, child: Plan, ordered: bool = True) -> Aggregate:
+        """A grouping with one to three aggregates; without `ordered`, none that depends on the order of rows."""
         grouped = draw(st.lists(st.sampled_from(self.usable), max_size=2, unique=True))
         group = tuple(Item(f"g{number}", self.filled("{}", name)) for number, (name, _) in enumerate(grouped))
-        calls = draw(st.lists(st.sampled_from(self.calls()), min_size=1, max_size=3, unique=True))
+        calls = draw(st.lists(st.sampled_from(self.calls(ordered)), min_size=1, max_size=3, unique=True))
         made = tuple(Item(f"a{number}", self.filled(*call)) for number, call in enumerate(calls))
         return Aggregate(child, group, made)
 
-    def calls(self) -> list[tuple[str, str]]:
+    def calls(self, ordered: bool) -> list[tuple[str, str]]:
         """Every aggregate call that the columns allow: a template and a column."""
-        return [("COUNT(*)", ""), *((call, name) for name, kind in self.usable for call in CALLS[kind])]
+        allowed = [(call, name) for name, kind in self.usable for call in CALLS[kind]]
+        return [("COUNT(*)", ""), *(pair for pair in allowed if ordered or pair[0] not in ORDERED)]
 
 
 def equality(left: Terms, right: Terms) -> Expr:

@@ -1,0 +1,122 @@
+"""EMIT CHANGES replayed as a table is, at every point in time, the query over the rows that live then."""
+
+from collections import Counter
+
+from hypothesis import given, settings
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.lengths import Length
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Emit,
+    Frequency,
+    Item,
+    Join,
+    Minus,
+    Mode,
+    Plan,
+    Project,
+    Scan,
+    Select,
+    Union,
+    Window,
+)
+from slackwater.algebra.schema import Expr
+from slackwater.semantics import Answer, Feed, interpret, relational
+from slackwater.semantics.changelog.replay import table_at
+from slackwater.semantics.rows import Row
+from slackwater.semantics.values import orders
+from slackwater.testing.plans import Case, Shape, cases
+
+SHAPE = Shape(mode=Mode.CHANGES, instants=("stream", "rows", "jumps"), subqueries=False, ordered=False)
+
+
+class Live:
+    """A plan over the rows that live at a point in time, computed from nothing but the streams' sequences."""
+
+    def __init__(self, feeds: dict[str, Feed], time: int) -> None:
+        self.feeds = feeds
+        self.time = time
+
+    def rows(self, plan: Plan) -> list[Row]:
+        match plan:
+            case Disorder(child=Scan() as scan):
+                return [row for row in self.sequence(scan) if row.time <= self.time]
+            case Window(child=child, range=length, every=every, by=by):
+                return self.window(length, every.amount, self.parts(child, by))
+            case Frequency(child=Window(child=child, range=length), every=every, by=by):
+                return self.window(length, every.amount, self.parts(child, by))
+            case Select(child=child, condition=condition):
+                return relational.select(self.rows(child), condition, schema_of(child))
+            case Project(child=child, items=items):
+                return relational.project(self.rows(child), items, schema_of(child))
+            case Aggregate(child=child):
+                return relational.aggregate(self.rows(child), plan, schema_of(child))
+            case Distinct(child=child):
+                return relational.distinct(self.rows(child))
+            case Join(left=left, right=right, condition=condition):
+                return relational.join(self.rows(left), self.rows(right), condition, schema_of(plan))
+            case Union(left=left, right=right):
+                return self.rows(left) + self.rows(right)
+            case Minus(left=left, right=right):
+                return relational.minus(self.rows(left), self.rows(right))
+        raise TypeError(plan)
+
+    def parts(self, plan: Plan, by: tuple[str, ...]) -> list[list[Row]]:
+        rows, names = self.rows(plan), [each.name for each in schema_of(plan)]
+        keys = [orders(row.values[names.index(column)] for column in by) for row in rows]
+        return [[row for row, mine in zip(rows, keys, strict=True) if mine == key] for key in dict.fromkeys(keys)]
+
+    def window(self, length: Length, jump: int, parts: list[list[Row]]) -> list[Row]:
+        """The rows of the last r, or the last n, of each part: now, or at its last jump."""
+        held = []
+        for part in parts:
+            seen = part[: len(part) // jump * jump]
+            now = self.time if jump == 1 else seen[-1].time if seen else 0
+            held += (
+                [row for row in seen if now - length.amount < row.time] if length.is_time else seen[-length.amount :]
+            )
+        return held
+
+    def sequence(self, scan: Scan) -> list[Row]:
+        """The released rows of a stream, as a query for all of its columns answers them.
+
+        The clock is that of the whole query, so that every stream is asked for at once.
+        """
+        items = tuple(Item(each.name, Expr(each.name, each.type)) for each in scan.fields)
+        answer = interpret(Emit(Project(Disorder(scan, None), items)), slowest(self.feeds), flush=True)
+        return [Row(tuple(result.row.values()), result.time) for result in answer.rows]
+
+
+def slowest(feeds: dict[str, Feed]) -> dict[str, Feed]:
+    """The feeds with one clock: after each batch the smallest of their punctuations."""
+    longest = max(len(feed.batches) for feed in feeds.values())
+    clocks = []
+    for feed in feeds.values():
+        marks = [batch.punctuation for batch in feed.batches] + [None] * (longest - len(feed.batches))
+        highest = [max((mark for mark in marks[: n + 1] if mark is not None), default=None) for n in range(longest)]
+        clocks.append(highest)
+    least = [None if None in marks else min(marks) for marks in zip(*clocks, strict=True)]
+    empty = Feed.of([], [None] * longest)
+    padded = {name: (*feed.batches, *empty.batches[len(feed.batches) :]) for name, feed in feeds.items()}
+    return {
+        name: Feed(tuple(type(batch)(batch.rows, mark) for batch, mark in zip(batches, least, strict=True)))
+        for name, batches in padded.items()
+    }
+
+
+def moments(answer: Answer) -> list[int]:
+    times = {each.valid_from for each in answer.changes} | {each.valid_to or 0 for each in answer.changes}
+    return sorted(times | {time - 1 for time in times})
+
+
+@settings(max_examples=100, deadline=None)
+@given(cases(SHAPE, max_rows=12))
+def test_the_table_is_the_query_over_the_live_rows(case: Case):
+    answer = interpret(case.plan, case.feeds, flush=True)
+    for time in moments(answer):
+        table = Counter(orders(row.values()) for row in table_at(answer.changes, time))
+        live = Counter(orders(row.values) for row in Live(case.feeds, time).rows(case.plan.child))
+        assert table == live
