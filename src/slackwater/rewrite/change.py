@@ -12,12 +12,15 @@ from slackwater.algebra.nodes import (
     Aggregate,
     Emit,
     Join,
+    Minus,
     Mode,
     Plan,
     Project,
     Select,
     Subquery,
     View,
+    Window,
+    walk,
 )
 from slackwater.algebra.schema import Expr
 
@@ -50,6 +53,19 @@ class Context:
     def synced(self) -> bool:
         """Whether sync rows tell of the extents of this query: also of those from which no result came."""
         return any(isinstance(each, Emit) and each.sync for each in self.level)
+
+    @property
+    def endless(self) -> bool:
+        """Whether a MINUS above has a side whose relation outlives its boundaries: a count of rows never runs empty.
+
+        It is then evaluated at the boundaries of the other side too, whose rows decide when there is an answer.
+        """
+        return any(
+            isinstance(below, Window) and below.every.is_time and not below.range.is_time
+            for minus in self.level
+            if isinstance(minus, Minus)
+            for below in walk(minus)
+        )
 
     def names(self, pseudo: str) -> bool:
         """Whether an operator above, of the same query, names this pseudo-column."""

@@ -30,7 +30,8 @@ def passes(condition: Expr, below: Plan, context: Context) -> bool:
         case Project(child=child, items=items):
             return _project(condition, items, child)
         case Subquery(query=Project(child=child, items=items)):
-            return not (context.names("row_number") or context.synced) and _project(condition, items, child)
+            watched = context.names("row_number") or context.synced or context.endless
+            return not watched and _project(condition, items, child)
         case Join():
             return bool(reads(condition, schema_of(below)))
         case _:
@@ -40,16 +41,19 @@ def passes(condition: Expr, below: Plan, context: Context) -> bool:
 def _window(condition: Expr, window: Window, context: Context) -> bool:
     """A range of time holds the same rows whether the others are dropped before it or after; a count does not.
 
-    Parts are kept or dropped whole by a condition on the partition columns, whatever the range. A frequency over a
-    window picks instants, over a selection rows: so the selection between them stays. A sync row tells of an extent
-    that has rows before the selection.
+    Parts are kept or dropped whole by a condition on the partition columns; but the last rows of a part are there at
+    every boundary until the last row of all parts has passed, which the condition may drop. A frequency over a window
+    picks instants, over a selection rows: so the selection between them stays. A sync row tells of an extent
+    that has rows before the selection, and MINUS may have an answer at such a boundary.
     """
     if isinstance(context.parent, Frequency) or context.names("row_number"):
         return False
-    if window.every.is_time and context.synced:
+    if window.every.is_time and (context.synced or context.endless):
         return False
-    by_time = window.range.is_time and (window.every.is_time or window.every == ONE_TUPLE)
-    return by_time or _on_partition(condition, window.by, schema_of(window))
+    if window.range.is_time and (window.every.is_time or window.every == ONE_TUPLE):
+        return True
+    endless = window.every.is_time and not window.range.is_time
+    return not endless and _on_partition(condition, window.by, schema_of(window))
 
 
 def _frequency(condition: Expr, frequency: Frequency, context: Context) -> bool:

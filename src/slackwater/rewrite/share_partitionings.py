@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sqlglot import exp
+
 from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import parsed
 from slackwater.algebra.instants import instants_of
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import (
@@ -26,46 +29,52 @@ from slackwater.rewrite.change import Change, Context
 from slackwater.rewrite.partitions import fields_of
 from slackwater.rewrite.references import plain
 
+UNORDERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
+"""Aggregates that do not depend on the order of their rows."""
+
 
 def share_partitionings(plan: Plan, context: Context) -> Change | None:
     """Nested aggregates over windows of time, every frequency between them counted within the parts."""
-    if not isinstance(plan, Aggregate) or context.names("row_number") or _order_counts(plan, context):
+    if not isinstance(plan, Aggregate) or context.names("row_number"):
         return None
+    sequenced = any(isinstance(each, (Window, Frequency)) for each in context.above)
     columns = [column for item in plan.group if (column := plain(item.expr)) is not None]
-    by = tuple(column for column in columns if _apart(plan.child, (column,), aggregates=1))
-    apart = _apart(plan.child, by, aggregates=1) if by else None
-    if apart is None or apart == plan.child:
+    by = tuple(column for column in columns if _apart(plan.child, (column,), 1, _in_order(plan)))
+    apart = _apart(plan.child, by, 1, _in_order(plan)) if by else None
+    if apart is None or apart == plan.child or (sequenced and not _keeps_order(plan, by)):
         return None
     return Change(replace(plan, child=apart), f"both aggregates can be taken apart by {', '.join(by)}")
 
 
-def _apart(plan: Plan, by: tuple[str, ...], aggregates: int) -> Plan | None:
+def _apart(plan: Plan, by: tuple[str, ...], aggregates: int, ordered: bool) -> Plan | None:
     """The plan taken apart by these columns, down to the window of the aggregate that is so many further down.
 
-    None where that cannot be: a part would need rows of another.
+    None where that cannot be: a part would need rows of another, or what reads them in order would see another order.
     """
     match plan:
         case Window(child=child, by=own):
-            below = _apart(child, by, aggregates) if aggregates else child
+            below = _apart(child, by, aggregates, ordered) if aggregates else child
             fits = fields_of(by, plan) <= fields_of(own, plan) if own else _by_time(plan)
             return replace(plan, child=below, by=own or by) if fits and below else None
         case Frequency(child=child, by=own, strict=strict):
             within = strict or fields_of(by, plan) <= fields_of(own, plan)
-            return _over(plan, by, aggregates) if within and not isinstance(child, Window) else None
-        case Aggregate(group=group):
-            return _over(plan, _below(by, group), aggregates - 1) if aggregates else None
+            return _over(plan, by, aggregates, ordered) if within and not isinstance(child, Window) else None
+        case Aggregate(group=group) if aggregates:
+            columns = _below(by, group)
+            sound = columns and (_keeps_order(plan, columns) or not ordered)
+            return _over(plan, columns, aggregates - 1, ordered) if sound else None
         case Project(items=items):
-            return _over(plan, _below(by, items), aggregates)
+            return _over(plan, _below(by, items), aggregates, ordered)
         case Subquery():
-            return _over(plan, tuple(schema_of(plan).find(column).name for column in by), aggregates)
+            return _over(plan, tuple(schema_of(plan).find(column).name for column in by), aggregates, ordered)
         case Select():
-            return _over(plan, by, aggregates)
+            return _over(plan, by, aggregates, ordered)
         case _:
             return None
 
 
-def _over(plan: Plan, by: tuple[str, ...] | None, aggregates: int) -> Plan | None:
-    below = _apart(inputs(plan)[0], by, aggregates) if by else None
+def _over(plan: Plan, by: tuple[str, ...] | None, aggregates: int, ordered: bool) -> Plan | None:
+    below = _apart(inputs(plan)[0], by, aggregates, ordered) if by else None
     return with_inputs(plan, (below,)) if below else None
 
 
@@ -80,7 +89,13 @@ def _by_time(window: Window) -> bool:
     return window.range.is_time and (window.every.is_time or window.every == ONE_TUPLE)
 
 
-def _order_counts(plan: Aggregate, context: Context) -> bool:
-    """Within one boundary rows have no order; a frequency that counts them must go on seeing the one it saw."""
-    counting = any(isinstance(each, Frequency) and not each.strict for each in context.above)
-    return counting and instants_of(plan).at_boundaries
+def _in_order(aggregate: Aggregate) -> bool:
+    """Whether an aggregate reads its rows in order: at rows it does, at boundaries only by a call such as LAST."""
+    calls = [parsed(item.expr.sql) for item in aggregate.aggregates]
+    return not instants_of(aggregate).at_boundaries or not all(isinstance(call, UNORDERED) for call in calls)
+
+
+def _keeps_order(aggregate: Aggregate, by: tuple[str, ...]) -> bool:
+    """Whether the rows of a boundary come in the same order part by part: their groups are sorted by `by` first."""
+    first = tuple(plain(item.expr) for item in aggregate.group[: len(by)])
+    return not instants_of(aggregate).at_boundaries or first == by

@@ -1,0 +1,121 @@
+"""What `slackwater explain --rewrites` shows: the plan before and after, each rule that fired, and what that saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from difflib import SequenceMatcher
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.algebra.catalog import ViewDef
+from slackwater.algebra.document import to_document
+from slackwater.algebra.nodes import Plan, inputs
+from slackwater.app.render.label import label
+from slackwater.app.render.picture import picture
+from slackwater.app.render.tree import tree
+from slackwater.rewrite import Step, rewrite
+from slackwater.rewrite.cost import Workload, estimate
+
+MEASURES = (
+    ("rows evaluated per 1,000 rows in", "evaluated"),
+    ("windows computed per 1,000 rows in", "windows"),
+    ("rows held", "held"),
+    ("values held", "values"),
+)
+PER_ROW = ("evaluated", "windows")
+"""The measures that `estimate` gives per row that comes in."""
+
+
+def report(plan: Plan, views: Iterable[ViewDef] = ()) -> RenderableType:
+    """Both plans as trees, and between them what each rule changed and why."""
+    done = rewrite(plan, views)
+    if not done.steps:
+        return Group(tree(plan), Text(), Text("No rule applies: the plan is run as it is written.", style="bold"))
+    parts: list[RenderableType] = [Text("before", style="bold"), tree(plan), Text()]
+    for number, step in enumerate(done.steps, start=1):
+        parts += [_step(number, step), Text()]
+    return Group(*parts, Text("after", style="bold"), tree(done.plan), Text(), _savings(plan, done.plan))
+
+
+def drawn(plan: Plan, form: str, views: Iterable[ViewDef] = ()) -> bytes:
+    """Before and after, side by side, as the bytes of an `svg` or `png` file."""
+    return picture([("before", plan), ("after", rewrite(plan, views).plan)], form)
+
+
+def document(plan: Plan, views: Iterable[ViewDef] = ()) -> dict[str, Any]:
+    """The same for programs: both plans as documents, the steps, both estimates."""
+    done = rewrite(plan, views)
+    return {
+        "before": to_document(plan),
+        "steps": [{"rule": step.rule, "why": step.why, "changed": list(changed(step))} for step in done.steps],
+        "after": to_document(done.plan),
+        "estimate": {when: _figures(each) for when, each in (("before", plan), ("after", done.plan))},
+    }
+
+
+def outline(plan: Plan, depth: int = 0) -> list[str]:
+    """One line per operator, indented by its depth.
+
+    >>> from slackwater.algebra.builder import scan
+    >>> print(*outline(scan("Pulse").window(range="1 minute").plan)[:1])
+    Window RANGE 1 minute
+    """
+    said = label(plan)
+    line = f"{'  ' * depth}{said.name} {said.parameters}".rstrip()
+    return [line, *(below for each in inputs(plan) for below in outline(each, depth + 1))]
+
+
+def changed(step: Step) -> Iterator[str]:
+    """What a rule took away (-) and put in (+), with the operators between, as a diff does."""
+    before, after = outline(step.before), outline(step.after)
+    plain = [line.strip() for line in before], [line.strip() for line in after]
+    codes = SequenceMatcher(None, *plain, autojunk=False).get_opcodes()
+    changes = [place for place, code in enumerate(codes) if code[0] != "equal"]
+    for kind, start, end, first, last in codes[changes[0] : changes[-1] + 1]:
+        if kind == "equal":
+            yield from (f"  {line}" for line in after[first:last])
+        else:
+            yield from (f"- {line}" for line in before[start:end])
+            yield from (f"+ {line}" for line in after[first:last])
+
+
+def _step(number: int, step: Step) -> Text:
+    text = Text.assemble((f"{number}. {step.rule}", "bold cyan"), f": {step.why}")
+    for line in changed(step):
+        text.append(f"\n   {line}", style={"-": "red", "+": "green"}.get(line[0], "dim"))
+    return text
+
+
+def _savings(before: Plan, after: Plan) -> Group:
+    assumed = Workload()
+    said = (
+        f"estimated for {assumed.rate:,.0f} rows a second of each stream, {assumed.parts:.0f} groups, and conditions "
+    )
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading in ("", "before", "after", "change"):
+        table.add_column(heading, justify="right" if heading else "left")
+    one, two = _figures(before), _figures(after)
+    for measure, name in MEASURES:
+        table.add_row(measure, _number(one[name]), _number(two[name]), _ratio(one[name], two[name]))
+    return Group(Text(f"{said}that keep a third of the rows", style="bold"), table)
+
+
+def _figures(plan: Plan) -> dict[str, float]:
+    figures = estimate(plan)
+    return {name: getattr(figures, name) * (1_000 if name in PER_ROW else 1) for _, name in MEASURES}
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:.3g}"
+
+
+def _ratio(before: float, after: float) -> str:
+    if before == after:
+        return "as before"
+    if after == 0:
+        return "none left"
+    return f"÷ {_number(before / after)}" if before > after else f"× {_number(after / before)}"
