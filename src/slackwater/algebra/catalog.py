@@ -155,6 +155,18 @@ class Script:
         return Catalog(self.streams, self.views, self.sinks)
 
 
+def check_name(name: str) -> str:
+    """A name that something may be given. References are `alias.name`, so that none may hold a dot."""
+    if name and not any(each in name for each in ".`\n\r\0"):
+        return name
+    raise QueryError(
+        "SW-219",
+        f"'{name}' cannot be a name" if name else "the name is empty",
+        expected="a name without dots, backticks and line breaks",
+        hint="choose another name",
+    )
+
+
 def check_clock(reference: str, schema: Schema, what: str) -> str:
     """The name of a column that must be a timestamp."""
     column = schema.find(reference)
@@ -178,6 +190,7 @@ def _find(definitions: Iterable[_D], name: str) -> _D | None:
 
 
 def _added(definitions: tuple[_D, ...], new: _D, taken: Iterable[StreamDef | ViewDef | SinkDef]) -> tuple[_D, ...]:
+    check_name(new.name)
     if any(each.name.lower() == new.name.lower() for each in taken):
         raise QueryError(
             "SW-207",

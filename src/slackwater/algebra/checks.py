@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import aggregates, columns, is_aggregate, parsed
+from slackwater.algebra.expressions import aggregates, columns, is_aggregate, nested_aggregates, parsed
 from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -183,9 +183,9 @@ def _unfinal(node: Plan) -> str:
         case Aggregate(child=child) if instants_of(child).at_rows and _joins(child):
             return "an aggregate over a join of windows at rows"
         case Distinct(child=child) if instants_of(child).at_rows:
-            return "DISTINCT over a window at rows"
+            return "DISTINCT at every row"
         case Minus(left=left, right=right) if instants_of(left).at_rows or instants_of(right).at_rows:
-            return "EXCEPT over a window at rows"
+            return "EXCEPT at every row"
         case _:
             return ""
 
@@ -272,7 +272,7 @@ def _check_aggregate(plan: Aggregate) -> None:
                 "SW-222", f"'{item.expr.sql}' is not an aggregate", expected="one call such as AVG(speed)",
                 hint="compute the rest in a projection above",
             )  # fmt: skip
-        no_aggregates((each for child in call.iter_expressions() for each in aggregates(child)), "another aggregate")
+        no_aggregates(nested_aggregates(call), "another aggregate")
 
 
 def _check_same_instants(left: Plan, right: Plan) -> None:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import sqlglot
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
+from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.schema import MappingSchema
 
@@ -17,69 +17,31 @@ from slackwater.errors import QueryError
 
 Tree: TypeAlias = exp.Expr
 DIALECT = "spark"
-RESERVED = frozenset(
-    [
-        "all",
-        "and",
-        "anti",
-        "any",
-        "as",
-        "between",
-        "both",
-        "by",
-        "case",
-        "cast",
-        "cross",
-        "distinct",
-        "else",
-        "end",
-        "except",
-        "exists",
-        "false",
-        "from",
-        "full",
-        "group",
-        "having",
-        "in",
-        "inner",
-        "intersect",
-        "into",
-        "is",
-        "join",
-        "lateral",
-        "leading",
-        "left",
-        "like",
-        "limit",
-        "minus",
-        "natural",
-        "not",
-        "null",
-        "on",
-        "or",
-        "order",
-        "outer",
-        "right",
-        "select",
-        "semi",
-        "some",
-        "table",
-        "then",
-        "to",
-        "trailing",
-        "true",
-        "union",
-        "unique",
-        "using",
-        "values",
-        "when",
-        "where",
-        "window",
-        "with",
-    ]
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+RESERVED = _words(
+    """
+    all alter and anti any array as between both by case cast connect_by_root create cross current_date
+    current_timestamp current_user distinct drop else end except exists false fetch for from full glob grant
+    group having if ilike in inner insert intersect interval into is join lateral leading left like limit list
+    map minus natural not notnull null nullable object on or order outer qualify range regexp returning revoke
+    right rlike rollback select semi serdeproperties session_user some struct table tablesample then to trailing
+    true uncache union unique using values when where window with xor
+    """
 )
 """Words that canonical text quotes when they name a column."""
-AGGREGATES_WITHOUT_CLASS = frozenset({"try_sum", "try_avg", "count_if", "bool_and", "bool_or", "every", "some"})
+AGGREGATES_WITHOUT_CLASS = _words(
+    """
+    bool_and bool_or count_if count_min_sketch every histogram_numeric hll_sketch_agg hll_union_agg mean
+    schema_of_variant_agg some std theta_sketch_agg try_avg try_sum
+    """
+)
+AGGREGATES_WITH_MORE = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
+"""What may follow an aggregate call and belongs to it."""
 
 
 @lru_cache(maxsize=4096)
@@ -89,18 +51,22 @@ def parsed(sql: str) -> Tree:
     >>> parsed("a + 1").sql()
     'a + 1'
     """
+    problem = QueryError("SW-101", f"'{sql[:80]}' is not an expression", hint="write an expression of Spark SQL")
     try:
-        return sqlglot.parse_one(sql, read=DIALECT)
+        # in a select list, as `comment + 1` alone would be read as a statement
+        select = sqlglot.parse_one(f"SELECT {sql}", read=DIALECT)
     except (SqlglotError, RecursionError) as cause:
-        raise QueryError(
-            "SW-101", f"'{sql[:80]}' is not an expression", hint="write an expression of Spark SQL"
-        ) from cause
+        raise problem from cause
+    if len(select.expressions) != 1 or any(value for key, value in select.args.items() if key != "expressions"):
+        raise problem
+    tree: Tree = select.expressions[0].pop()
+    return tree
 
 
 def text(tree: Tree) -> str:
     """Canonical text: Spark's dialect, one line, identifiers quoted only where they must be."""
     try:
-        return tree.sql(dialect=DIALECT, comments=False)
+        return tree.sql(dialect=DIALECT, comments=False, unsupported_level=ErrorLevel.IGNORE)
     except RecursionError as cause:
         raise QueryError("SW-102", "the expression is nested too deeply", hint="split it into views") from cause
 
@@ -122,6 +88,8 @@ def columns(expr: Expr | Tree) -> tuple[str, ...]:
 
 def is_aggregate(node: Tree) -> bool:
     """Whether a node is a call of an aggregate function."""
+    if isinstance(node, AGGREGATES_WITH_MORE):
+        return is_aggregate(node.this)
     if isinstance(node, exp.Anonymous):
         return node.name.lower() in AGGREGATES_WITHOUT_CLASS
     return isinstance(node, (exp.AggFunc, exp.ArrayUniqueAgg))
@@ -136,6 +104,19 @@ def aggregates(tree: Tree) -> list[Tree]:
     if is_aggregate(tree):
         return [tree]
     return [call for child in tree.iter_expressions() for call in aggregates(child)]
+
+
+def nested_aggregates(call: Tree) -> list[Tree]:
+    """The aggregate calls inside another one.
+
+    >>> [text(inner) for inner in nested_aggregates(parsed("MAX(AVG(x)) FILTER (WHERE y > 1)"))]
+    ['AVG(x)']
+    """
+    children = list(call.iter_expressions())
+    if isinstance(call, AGGREGATES_WITH_MORE):
+        rest = [each for child in children if child is not call.this for each in aggregates(child)]
+        return nested_aggregates(call.this) + rest
+    return [each for child in children for each in aggregates(child)]
 
 
 def typed(tree: Tree, schema: Schema, pseudo: Mapping[str, str] = PSEUDO_COLUMNS) -> Expr:

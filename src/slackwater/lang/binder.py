@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from slackwater.algebra.catalog import Catalog, ViewDef
+from slackwater.algebra.catalog import Catalog, ViewDef, check_name
 from slackwater.algebra.checks import check_answer, check_final, check_node
 from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Plan, Scan, Subquery, Union, View
 from slackwater.algebra.schema import Schema
@@ -30,6 +30,12 @@ FOREIGN_ARGS = {
     "cluster": ("CLUSTER BY", "leave it out: rows are distributed as the query needs"),
     "hint": ("a hint", "leave it out"),
     "into": ("SELECT INTO", "write INSERT INTO sink SELECT ..."),
+    "sample": ("TABLESAMPLE", "use FREQUENCY to sample rows"),
+    "all": ("GROUP BY ALL", "name the columns to group by"),
+    "cube": ("CUBE", "write one query for each grouping"),
+    "rollup": ("ROLLUP", "write one query for each grouping"),
+    "grouping_sets": ("GROUPING SETS", "write one query for each grouping"),
+    "on": ("DISTINCT ON", "write SELECT DISTINCT, or GROUP BY"),
     "by_name": ("BY NAME", "select the columns in the same order on both sides"),
 }
 
@@ -46,7 +52,7 @@ class Binder:
         """The canonical plan of a whole query."""
         tree, emit = self._unwrapped(tree)
         said = emit.name if emit else "FINAL"
-        mode = Mode.CHANGES if said == "CHANGES" else Mode.FINAL
+        mode = Mode.CHANGES if said.startswith("CHANGES") else Mode.FINAL
         plan = Emit(replace(self, mode=mode).query(tree), mode, said.endswith("SYNC"))
         with self.source.blaming(emit or tree):
             check_node(plan)
@@ -91,6 +97,11 @@ class Binder:
                 hint=instead, place=self.source.place_of(first if isinstance(first, exp.Expr) else tree),
             )  # fmt: skip
 
+    def named(self, name: exp.Identifier) -> str:
+        """A name that is given to something: plans write `alias.name`, so that none may hold a dot."""
+        with self.source.blaming(name):
+            return check_name(name.name)
+
     def _unwrapped(self, tree: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
         """A query without its parentheses, and its EMIT, wherever that stands."""
         emit = tree.args.get("emit")
@@ -123,7 +134,7 @@ class Binder:
             return windowing.windowed(self._subquery(tree, windowing))
         with self.source.blaming(tree.this):
             declared = self.catalog.source(tree.name)
-        alias = tree.alias or declared.name
+        alias = self.named(tree.args["alias"].this) if tree.alias else declared.name
         if isinstance(declared, ViewDef):
             return windowing.windowed(self._view(tree, declared, alias, windowing))
         wattr = windowing.wattr()
@@ -142,7 +153,7 @@ class Binder:
                 "SW-216", "a subquery needs a name", expected="( query ) AS name", hint="write AS and a name after )",
                 place=self.source.place_of(tree),
             )  # fmt: skip
-        return Subquery(tree.alias, self.nested(tree.this))
+        return Subquery(self.named(tree.args["alias"].this), self.nested(tree.this))
 
     def _view(self, tree: exp.Expr, view: ViewDef, alias: str, windowing: Windowing) -> Plan:
         windowing.refuse_control("a view")

@@ -106,9 +106,11 @@ class ClauseParser(Reader):
             return int(text)
         if self._prev and self._match(TokenType.DASH):
             text, span = "-" + self._curr.text, (span[0], self.here()[1])
+        glued = text[:1].isdigit() and text[-1:].isalpha()
         raise self.problem(
-            "SW-114", f"'{text[:40]}' is not a whole number" if text else "a number is missing", expected=example,
-            hint="write a whole number that is not negative", span=span,
+            "SW-114", f"'{text[:40]}' is {'too large' if text.isdigit() else 'not a whole number'}", expected=example,
+            hint="write a blank between number and unit" if glued else "write a whole number that is not negative",
+            span=span,
         )  # fmt: skip
 
     def _number_clause(self, word: str, start: int) -> Clause:

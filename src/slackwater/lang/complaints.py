@@ -7,49 +7,52 @@ import re
 from sqlglot.tokenizer_core import Token, TokenType
 
 from slackwater.errors import QueryError, nearest
-from slackwater.lang.reading import UnparsedError
+from slackwater.lang.reading import OPEN, UnparsedError
 from slackwater.lang.source import Source, token_span
 from slackwater.lang.syntax import CLAUSES
 
 WORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "EMIT FINAL", "EMIT CHANGES", "UNION ALL", "EXCEPT", "JOIN")
-MISSING = {
-    "Where": "a condition after WHERE",
-    "Having": "a condition after HAVING",
-    "Alias": "an expression before AS",
-    "Paren": "an expression in the parentheses",
-    "Case": "WHEN condition THEN value",
-    "If": "WHEN condition THEN value",
-    "Cast": "CAST(expression AS type)",
-    "Not": "a condition after NOT",
-    "Neg": "an expression after -",
-}
+MISSING = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>$")
+TWICE = re.compile(r"Found multiple '(\w+(?: \w+)?)' clauses$")
+EXPECTED = re.compile(r"Expect(?:ed|ing) (\S+)(?: after (\w+))?$")
+PARTS = {"Where": "a condition after WHERE", "Having": "a condition after HAVING", "Paren": "an expression"}
 
 
 def unread(complaint: UnparsedError, source: Source) -> QueryError:
     """The error for a token that sqlglot could make nothing of."""
     token, previous = complaint.token, complaint.previous
     span = token_span(token) if token else ((previous.end + 1, previous.end + 2) if previous else (0, 1))
-    message = f"'{token.text[:40]}' is not expected here" if token else "the text ends too early"
-    expected, hint = _expected(complaint), _hint(token, previous)
-    return QueryError("SW-101", message, expected=expected, hint=hint, place=source.place(span))
+    message = f"'{token.text[:40]}' is not expected here" if token else "the statement ends too early"
+    if found := TWICE.match(complaint.complaint):
+        message = f"{found[1]} is given twice"
+        return QueryError(
+            "SW-123", message, expected="each clause once", hint="remove one of them", place=source.place(span)
+        )
+    if (found := EXPECTED.match(complaint.complaint)) and found[2]:
+        message = f"{found[1]} is missing after {found[2]}"
+    return QueryError(
+        "SW-101", message, expected=_expected(complaint), hint=_hint(token, previous), place=source.place(span)
+    )
 
 
 def _expected(complaint: UnparsedError) -> str:
-    if found := re.match(r"Required argument '\w+' missing for .*?(\w+)'?>?$", complaint.complaint):
-        return MISSING.get(found[1], "an expression")
-    if found := re.match(r"Expect(?:ed|ing) (\S+)$", complaint.complaint):
-        return f"'{found[1]}'"
-    if not complaint.token:
-        return "the rest of the statement"
-    return "the end of the statement, or a clause of the query"
+    if found := EXPECTED.match(complaint.complaint):
+        return found[1].lower() if found[1] == "TYPE" else f"'{found[1]}'"
+    if found := MISSING.match(complaint.complaint):
+        before = complaint.previous
+        return PARTS.get(found[1], f"an expression after '{before.text}'" if before else "an expression")
+    return "a clause of the query, or the end of the statement" if complaint.token else "the rest of the statement"
 
 
 def _hint(token: Token | None, previous: Token | None) -> str:
-    if previous and previous.text.upper() == "EMIT":
-        return "write EMIT FINAL or EMIT CHANGES"
-    if token and token.token_type in (TokenType.VAR, TokenType.IDENTIFIER):
+    if token is None:
+        return "complete the statement"
+    if token.token_type == OPEN:
+        return "write a bracket after the select list, or after a stream in FROM"
+    if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER):
         if token.text.upper() in CLAUSES:
             return "clauses of a stream stand in a bracket: [RANGE 5 minutes SLIDE 1 minute]"
         close = nearest(token.text, WORDS)
         return close if close.startswith("did") else "remove it, or write an operator or a comma before it"
-    return "complete the statement" if not token else "remove it, or complete what stands before it"
+    after = f" after '{previous.text[:20]}'" if previous else ""
+    return f"remove it, or write what is missing{after}"

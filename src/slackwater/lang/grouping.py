@@ -11,6 +11,7 @@ from sqlglot import exp
 from slackwater.algebra.expressions import Tree, column_node, is_aggregate, name_of, parsed, text
 from slackwater.algebra.nodes import Aggregate, Item, Plan
 from slackwater.algebra.schema import PSEUDO_COLUMNS
+from slackwater.lang.forms import normal
 from slackwater.lang.scope import Scope, canonical
 
 LONGEST_NAME = 60
@@ -31,7 +32,7 @@ class Grouping:
 
     def above(self, tree: Tree) -> Tree:
         """The canonical tree of an expression as it reads above the aggregate."""
-        return canonical(self._replaced(tree.copy()))
+        return canonical(normal(self._replaced(tree.copy())))
 
     def plan(self, child: Plan) -> Aggregate:
         return Aggregate(child, self._items(self.group), self._items(self.calls))
@@ -70,11 +71,13 @@ class Grouping:
 def natural_name(tree: Tree) -> str:
     """What an expression without an alias is called.
 
-    >>> [natural_name(parsed(sql)) for sql in ("MAX(speed)", "COUNT(*)", "Id", "LAST(B.speed)", "a + 1", "'x'")]
+    >>> [natural_name(parsed(sql)) for sql in ("MAX(speed)", "COUNT(*)", "Id", "LAST(B.speed)", "a + 1", "s['x']")]
     ['max_speed', 'count', 'Id', 'speed', 'a_1', 'x']
     """
     inner = tree.this if isinstance(tree, exp.Last) else tree
-    if isinstance(inner, (exp.Column, exp.Dot)) and not isinstance(inner.name, exp.Star):
+    if isinstance(inner, exp.Bracket) and all(each.is_string for each in inner.expressions):
+        inner = inner.expressions[0]  # a field of a struct
+    if isinstance(inner, (exp.Column, exp.Literal)) and re.fullmatch(r"[^\W\d][^.`\n\r]*", inner.name):
         return str(inner.name)
     words = re.sub(r"\W+", "_", text(tree)).strip("_").lower()[:LONGEST_NAME].strip("_")
     return words if words and not words[0].isdigit() else f"c_{words}".rstrip("_")

@@ -207,7 +207,7 @@ def _opens_clauses(tokens: list[Token], at: int) -> bool:
 def _check_nesting(tokens: list[Token], source: Source) -> None:
     """Parentheses and brackets match, and are not nested deeper than any person would."""
     opened: list[Token] = []
-    for token in tokens:
+    for before, token in zip([None, *tokens], tokens, strict=False):
         if token.token_type in _PAIRS:
             opened.append(token)
             if len(opened) > DEEPEST:
@@ -220,6 +220,8 @@ def _check_nesting(tokens: list[Token], source: Source) -> None:
         elif token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET):
             if not opened or _PAIRS[opened[-1].token_type] != token.token_type:
                 raise _unmatched(token, opened, source)
+            if before and before.token_type == TokenType.COMMA and opened[-1].token_type == TokenType.L_PAREN:
+                raise _dangling(before, source)
             opened.pop()
         elif token.token_type == TokenType.SEMICOLON and opened:
             break
@@ -238,6 +240,16 @@ def _unmatched(token: Token, opened: list[Token], source: Source) -> QueryError:
         expected=f"'{opening}' before it",
         hint=hint,
         place=source.place(token_span(token)),
+    )
+
+
+def _dangling(comma: Token, source: Source) -> QueryError:
+    return QueryError(
+        "SW-101",
+        "nothing follows the comma",
+        expected="another item, or ')' without a comma before",
+        hint="remove the comma, or write what is missing",
+        place=source.place(token_span(comma)),
     )
 
 

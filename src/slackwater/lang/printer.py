@@ -122,7 +122,8 @@ def _meanings(aggregate: Aggregate | None) -> dict[str, Tree]:
 
 
 def _inlined(expr: Expr, inner: Mapping[str, Tree]) -> str:
-    return renamed(expr, lambda name: inner.get(name.lower(), name)).sql if inner else expr.sql
+    whole = inner.get(expr.sql.strip("`").lower())
+    return text(whole) if whole else renamed(expr, lambda name: inner.get(name.lower(), name)).sql
 
 
 def _item(item: Item, inner: Mapping[str, Tree]) -> str:

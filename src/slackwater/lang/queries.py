@@ -8,14 +8,28 @@ from sqlglot import exp
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import TokenType
 
-from slackwater.errors import nearest
+from slackwater.errors import QueryError, nearest
 from slackwater.lang.clauses import ClauseParser
 from slackwater.lang.reading import EMIT, OPEN
-from slackwater.lang.source import mark
+from slackwater.lang.source import mark, token_span
 from slackwater.lang.syntax import CLAUSES, Bracket
 
 BRACKET = "slackwater_bracket"
 """The key under which a tree's `meta` holds the bracket that was written at it."""
+NOT_ALIASES = (
+    "EMIT",
+    "GROUP",
+    "ORDER",
+    "SORT",
+    "LIMIT",
+    "OFFSET",
+    "FETCH",
+    "WINDOW",
+    "LATERAL",
+    "TABLESAMPLE",
+    "PIVOT",
+)
+"""Words that would be read as aliases where the clause that they begin is misspelt or unknown here."""
 FIRST_ALIAS = "slackwater_first_alias"
 """CSQL query 4 gives a subquery two names, `AS PulseRate PR`: the last is its alias, this is the other."""
 
@@ -28,6 +42,7 @@ class QueryParser(ClauseParser):
         EMIT: lambda self: ("emit", self._emit()),
     }
     QUERY_MODIFIER_TOKENS: ClassVar = set(QUERY_MODIFIER_PARSERS)
+    ADD_JOIN_ON_TRUE: ClassVar = False
     SET_OP_MODIFIERS: ClassVar = SparkParser.SET_OP_MODIFIERS | {"emit"}
 
     def query(self, after: str) -> exp.Expr:
@@ -40,6 +55,16 @@ class QueryParser(ClauseParser):
         query = self._parse_ddl_select()
         if not isinstance(query, (exp.Select, exp.SetOperation, exp.Subquery)):
             raise self.problem("SW-101", "this is not a query", expected="SELECT", hint="write a query here")
+        return query
+
+    def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        """Selects, and what is DISTINCT about them, know where they stand."""
+        start, second = self._curr, self._next
+        query = super()._parse_select_query(*args, **kwargs)
+        if isinstance(query, exp.Select) and start.token_type == TokenType.SELECT:
+            mark(query, token_span(start))
+            if isinstance(distinct := query.args.get("distinct"), exp.Distinct):
+                mark(distinct, token_span(second))
         return query
 
     def _parse_with(self, skip_with_token: bool = False) -> exp.With | None:
@@ -70,7 +95,14 @@ class QueryParser(ClauseParser):
     def _item(self, brackets: list[Bracket]) -> exp.Expr | None:
         """A select item; the frequency of the result may stand before or after its alias."""
         item = self._parse_assignment()
+        if item is None:
+            raise self.problem(
+                "SW-101", f"{self.found()} is not an item of the select list", expected="a column or an expression",
+                hint="write an item, or remove the comma before" if self._prev.text == "," else "write an item",
+            )  # fmt: skip
         self._frequency(brackets)
+        if self._curr.token_type == TokenType.ALIAS and self._next.token_type in (TokenType.FROM, TokenType.COMMA):
+            raise self.problem("SW-101", "AS without a name", expected="a name after AS", hint="write the name")
         item = self._parse_alias(item)
         self._frequency(brackets)
         return item
@@ -125,9 +157,21 @@ class QueryParser(ClauseParser):
         if alias and second:
             item.meta[FIRST_ALIAS] = alias.name
 
+    def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
+        comma = self._curr.token_type == TokenType.COMMA
+        join = super()._parse_join(*args, **kwargs)
+        if join and not comma and not join.args.get("on") and not join.args.get("kind") and not join.args.get("using"):
+            raise self.problem(
+                "SW-101", f"{self.found()} is not expected here", expected="ON and a condition",
+                hint="say which rows join, or write a comma instead of JOIN",
+            )  # fmt: skip
+        return join
+
     def _alias(self) -> exp.Identifier | None:
         explicit = self._match(TokenType.ALIAS)
         self._check_opened()
+        if not explicit and self.word() in NOT_ALIASES:
+            return None
         alias = self._parse_id_var(any_token=explicit, tokens=self.TABLE_ALIAS_TOKENS)
         if explicit and not isinstance(alias, exp.Identifier):
             raise self.problem(
@@ -153,19 +197,32 @@ class QueryParser(ClauseParser):
             where.meta[BRACKET] = bracket
         return where
 
+    def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
+        group = super()._parse_group(skip_group_by_token)
+        if group and not any(group.args.values()):
+            raise self.problem(
+                "SW-101", f"{self.found()} is not expected here", expected="columns after GROUP BY",
+                hint="name what to group by, or leave GROUP BY out",
+            )  # fmt: skip
+        return group
+
+    def no_emit(self) -> QueryError:
+        """The current token is what follows EMIT."""
+        choices = ("FINAL", "CHANGES", "ON WINDOW CLOSE", "ON UPDATE")
+        return self.problem(
+            "SW-134", f"EMIT cannot be followed by {self.found()}" if self._curr else "EMIT of nothing",
+            expected=" or ".join(choices), hint=nearest(self._curr.text, choices),
+        )  # fmt: skip
+
     def _emit(self) -> exp.Var:
         start = self._curr.start
         self._advance()
         if self._match_text_seq("FINAL") or self._match_text_seq("ON", "WINDOW", "CLOSE"):
             what = "FINAL WITH SYNC" if self._match_text_seq("WITH", "SYNC") else "FINAL"
         elif self._match_text_seq("CHANGES") or self._match_text_seq("ON", "UPDATE"):
-            what = "CHANGES"
+            what = "CHANGES WITH SYNC" if self._match_text_seq("WITH", "SYNC") else "CHANGES"
         else:
-            choices = ("FINAL", "CHANGES", "ON WINDOW CLOSE", "ON UPDATE")
-            raise self.problem(
-                "SW-134", f"EMIT cannot be followed by {self.found()}", expected=" or ".join(choices),
-                hint=nearest(self._curr.text, choices),
-            )  # fmt: skip
+            raise self.no_emit()
         emit = exp.Var(this=what)
         mark(emit, self.since(start))
         return emit

@@ -18,6 +18,8 @@ EMIT = TokenType.BLOCK_END
 STEPS_PER_TOKEN = 400
 """Backtracking beyond this is not a query that somebody wrote."""
 
+THE_END = "the end"
+
 
 class UnparsedError(ParseError):
     """sqlglot's complaint, with the token that it is about."""
@@ -52,6 +54,8 @@ class Reader(SparkParser):
         self, code: str, message: str, *, expected: str = "", hint: str = "", span: Span | None = None
     ) -> QueryError:
         """An error at the current token, or after the last one."""
+        if message.startswith(THE_END):
+            message = "the statement ends too early"
         return QueryError(code, message, expected=expected, hint=hint, place=self.source.place(span or self.here()))
 
     def here(self) -> Span:
@@ -65,7 +69,7 @@ class Reader(SparkParser):
 
     def found(self) -> str:
         """The current token as a message names it."""
-        return f"'{self._curr.text[:40]}'" if self._curr else "the end of the text"
+        return f"'{self._curr.text[:40]}'" if self._curr else THE_END
 
     def word(self) -> str:
         """The current token as a keyword; quoted names and literals are none."""

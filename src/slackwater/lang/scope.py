@@ -9,22 +9,12 @@ from sqlglot import exp
 
 from slackwater.algebra.checks import check_reference, no_aggregates, pseudo_columns
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import Tree, is_aggregate, name_of, parsed, resolved, text, type_of
+from slackwater.algebra.expressions import DIALECT, Tree, is_aggregate, name_of, parsed, resolved, text, type_of
 from slackwater.algebra.nodes import Plan
-from slackwater.algebra.schema import Expr, Schema
-from slackwater.errors import QueryError
+from slackwater.algebra.schema import UNKNOWN, Expr, Schema
+from slackwater.errors import QueryError, nearest
+from slackwater.lang.forms import FOREIGN, normal
 from slackwater.lang.source import Source
-
-FOREIGN: tuple[tuple[type[exp.Expr], str, str], ...] = (
-    (exp.Query, "a query inside an expression", "write it as a subquery in FROM and join it"),
-    (exp.Window, "OVER", "use a bracket at the stream: [RANGE ... SLIDE ...]"),
-    (exp.Placeholder, "a placeholder", "write the value, or ${NAME} and --set NAME=value"),
-    (exp.Parameter, "a parameter", "write the value, or ${NAME} and --set NAME=value"),
-    (exp.Explode, "a function that yields several rows", "unnest the rows before they enter the stream"),
-    (exp.Alias, "an alias inside an expression", "write aliases in the select list"),
-    (exp.Aliases, "several aliases", "give one alias to each item"),
-    (exp.SessionParameter, "a session parameter", "write the value"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +34,13 @@ class Scope:
     def resolve(self, tree: Tree) -> Tree:
         """The tree in canonical spelling, every column known; errors have the place of what is wrong."""
         self._refuse_foreign(tree)
-        tree = tree.copy()
-        for column in list(tree.find_all(exp.Column)):
-            self._respell(column)
+        tree = tree.copy().transform(self._respelled, copy=False)
+        for column in tree.find_all(exp.Column):
             if not isinstance(column.this, exp.Star):
                 with self.source.blaming(column):
                     check_reference(name_of(column), self.schema, self.pseudo)
-        return canonical(resolved(tree, self.schema, self.pseudo))
+        with self.source.blaming(tree):
+            return canonical(normal(resolved(tree, self.schema, self.pseudo)))
 
     def expression(self, tree: Tree, where: str) -> Expr:
         """An expression over single rows."""
@@ -66,49 +56,73 @@ class Scope:
 
     def reference(self, column: exp.Column) -> str:
         """How plans name this column; it must be one of the schema's."""
-        column = column.copy()
-        self._respell(column)
         with self.source.blaming(column):
-            return self.schema.reference(self.schema.find(name_of(column)))
+            return self.schema.reference(self.schema.find(name_of(self._renamed(column))))
 
-    def _respell(self, column: exp.Column) -> None:
-        """Put the alias in place of its other name, and `alias.column.field` as a field of the column."""
-        if isinstance(column.args.get("db"), exp.Identifier):
-            inner = exp.Column(this=column.args["table"], table=column.args["db"], db=column.args.get("catalog"))
-            column.replace(exp.Dot(this=inner, expression=column.this))
-            self._respell(inner)
-        elif column.table.lower() in self.renamed:
-            table = column.args["table"]
-            table.set("this", self.renamed[column.table.lower()])
+    def _respelled(self, node: Tree) -> Tree:
+        """`column.field` as `column['field']`, which Spark reads alike: with dots it looks like `alias.column`."""
+        if not isinstance(node, exp.Column):
+            return node
+        node = self._renamed(node)
+        parts = [part for part in node.parts if isinstance(part, exp.Identifier)]
+        owned = len(parts) > 1 and bool(self.schema.matching(f"{parts[0].name}.{parts[1].name}"))
+        if (
+            len(parts) <= 1 + owned
+            or len(parts) < len(node.parts)
+            or not (owned or self.schema.matching(parts[0].name))
+        ):
+            return node
+        base: Tree = exp.Column(this=parts[1], table=parts[0]) if owned else exp.Column(this=parts[0])
+        with self.source.blaming(node):
+            found = self.schema.matching(".".join(part.name for part in parts[: 1 + owned]))
+            check_fields(found[0].type if len(found) == 1 else UNKNOWN, [part.name for part in parts[1 + owned :]])
+        for part in parts[1 + owned :]:
+            base = exp.Bracket(this=base, expressions=[exp.Literal.string(part.name)])
+        return base
+
+    def _renamed(self, column: exp.Column) -> exp.Column:
+        """The first of two aliases stands for the second."""
+        first = column.parts[0]
+        if len(column.parts) > 1 and first.name.lower() in self.renamed:
+            first.set("this", self.renamed[first.name.lower()])
+        return column
 
     def _refuse_foreign(self, tree: Tree) -> None:
         for node in tree.walk():
-            for kind, what, instead in FOREIGN:
-                if isinstance(node, kind):
+            for test, what, instead in FOREIGN:
+                if test(node):
                     raise QueryError(
                         "SW-140", f"{what} is not supported", expected="an expression over the row", hint=instead,
                         place=self.source.place_of(node),
                     )  # fmt: skip
 
 
+def check_fields(kind: str, path: list[str]) -> None:
+    """A path of fields leads somewhere in a type; in types other than structs only Spark can tell."""
+    for name in path:
+        built = exp.DataType.build(kind, dialect=DIALECT)
+        if built.is_type("unknown", "variant", "map", "array", "json"):
+            return
+        fields = {
+            each.name.lower(): each.args.get("kind") for each in built.expressions if isinstance(each, exp.ColumnDef)
+        }
+        if name.lower() not in fields:
+            raise QueryError(
+                "SW-201", f"there is no field '{name}' in a column of type {kind}",
+                expected="a field of: " + ", ".join(fields) if fields else "a column of a struct type",
+                hint=nearest(name, fields) if fields else "name the column alone",
+            )  # fmt: skip
+        inner = fields[name.lower()]
+        kind = text(inner) if inner else UNKNOWN
+
+
 def canonical(tree: Tree) -> Tree:
     """The tree that its own text reads as, so that writing and reading it again changes nothing."""
-    sql = text(_unwrapped(tree))
+    sql = text(tree)
     for _ in range(4):
-        tree = _unwrapped(parsed(sql))
+        tree = normal(parsed(sql).copy())
         again = text(tree)
         if again == sql:
             break
         sql = again
     return tree
-
-
-def _unwrapped(tree: Tree) -> Tree:
-    """Parentheses around a single column say nothing."""
-
-    def bare(node: Tree) -> Tree:
-        while isinstance(node, exp.Paren) and isinstance(node.this, (exp.Column, exp.Paren)):
-            node = node.this
-        return node
-
-    return tree.copy().transform(bare)

@@ -10,7 +10,17 @@ from dataclasses import replace
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from slackwater.algebra.catalog import Catalog, Explain, Pipeline, Script, SinkDef, StreamDef, ViewDef, check_clock
+from slackwater.algebra.catalog import (
+    Catalog,
+    Explain,
+    Pipeline,
+    Script,
+    SinkDef,
+    StreamDef,
+    ViewDef,
+    check_clock,
+    check_name,
+)
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import spark_type
 from slackwater.algebra.nodes import Plan
@@ -140,6 +150,8 @@ class ScriptReader:
         for column in statement.columns:
             with self.source.blaming(column.span):
                 kind = spark_type(column.type)
+            with self.source.blaming(column.name):
+                check_name(column.name.name)
             if any(each.name.lower() == column.name.name.lower() for each in fields):
                 raise QueryError(
                     "SW-206", f"two columns are named '{column.name.name}'", expected="a name for each column",

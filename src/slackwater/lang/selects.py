@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from slackwater.algebra.checks import check_boolean, check_names, no_aggregates
+from slackwater.algebra.checks import check_boolean, no_aggregates
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import Tree, aggregates, column_node, name_of, text
+from slackwater.algebra.expressions import Tree, aggregates, column_node, name_of, nested_aggregates, text
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Distinct, Frequency, Item, Plan, Project, Select, Window
 from slackwater.algebra.schema import Expr
@@ -103,7 +103,8 @@ class SelectBinder:
             return self._starred(item, star, scope)
         tree = item.this if isinstance(item, exp.Alias) else item
         self._check_calls(tree)
-        return [Selected(scope.resolve(tree), item.alias if isinstance(item, exp.Alias) else "", item)]
+        name = self.binder.named(item.args["alias"]) if isinstance(item, exp.Alias) else ""
+        return [Selected(scope.resolve(tree), name, item)]
 
     def _starred(self, item: exp.Expr, star: exp.Star, scope: Scope) -> list[Selected]:
         table = item.table if isinstance(item, exp.Column) else ""
@@ -123,11 +124,9 @@ class SelectBinder:
         return [Selected(column_node(scope.schema.reference(each)), each.name, item) for each in fields]
 
     def _check_calls(self, tree: Tree) -> None:
-        for call in aggregates(tree):
-            for child in call.iter_expressions():
-                for inner in aggregates(child):
-                    with self.binder.source.blaming(inner):
-                        no_aggregates([inner], "another aggregate")
+        for inner in (each for call in aggregates(tree) for each in nested_aggregates(call)):
+            with self.binder.source.blaming(inner):
+                no_aggregates([inner], "another aggregate")
 
     def _grouping(self, items: list[Selected], scope: Scope) -> Grouping | None:
         group, having = self.select.args.get("group"), self.select.args.get("having")
@@ -210,12 +209,20 @@ class SelectBinder:
         """Names for all items: given ones must differ, made ones are made to."""
         given = [each.name or (natural_name(each.tree) if isinstance(each.tree, exp.Column) else "") for each in items]
         for n, name in enumerate(given):
-            with self.binder.source.blaming(items[n].origin):
-                check_names([*filter(None, given[:n]), *filter(None, [name])])
+            if name and name.lower() in map(str.lower, given[:n]):
+                raise self._named_twice(name, items[n])
         names: list[str] = []
         for n, name in enumerate(given):
             names.append(name or unique(natural_name(items[n].tree), [*filter(None, given), *names]))
         return list(zip(names, trees, strict=True))
+
+    def _named_twice(self, name: str, item: Selected) -> QueryError:
+        starred = item.origin.is_star
+        return QueryError(
+            "SW-206", f"two columns are named '{name}'", expected="a name of its own for each column",
+            hint="list the columns instead of *, and rename one with AS" if starred else "rename one with AS",
+            place=self.binder.source.place_of(item.origin),
+        )  # fmt: skip
 
     def _projected(self, child: Plan, named: list[tuple[str, Tree]], frequency: Clause | None, by: list[Tree]) -> Plan:
         every = frequency.length if frequency and frequency.length != ONE_TUPLE else None
@@ -228,7 +235,7 @@ class SelectBinder:
         if distinct:
             self.binder.refuse(distinct, set())
             plan = Distinct(plan)
-            self.binder.answer(plan, distinct if distinct.meta else self.select.expressions[0])
+            self.binder.answer(plan, distinct)
             if every:
                 plan = Frequency(plan, every, tuple(self._output(tree, named, frequency) for tree in by))
         return plan

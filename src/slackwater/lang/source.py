@@ -43,7 +43,7 @@ class Source:
         """Where a tree stands: from its first to its last token, closing parentheses included."""
         spans = [span for span in map(span_of, node.walk()) if span]
         if not spans:
-            return self.place((0, 0))
+            return self.place_of(node.parent) if node.parent else self.place((0, 0))
         start, end = min(each[0] for each in spans), max(each[1] for each in spans)
         return self.place((start, _closed(self.text, start, end)))
 

@@ -61,6 +61,8 @@ class StatementParser(QueryParser):
                     "SW-130", f"{self.found()} does not begin a statement", expected=", ".join(STATEMENTS),
                     hint=nearest(word, STATEMENTS),
                 )  # fmt: skip
+        if self._match_text_seq("EMIT"):
+            raise self.no_emit()
         if self._curr:
             self.raise_error("Unexpected token")
         return statement
