@@ -30,6 +30,10 @@ PER_ROW = ("evaluated", "windows")
 """The measures that `estimate` gives per row that comes in."""
 
 
+FEW = 3
+"""Operators that a step shows as a block before and a block after, rather than line by line."""
+
+
 def report(plan: Plan, views: Iterable[ViewDef] = ()) -> RenderableType:
     """Both plans as trees, and between them what each rule changed and why."""
     done = rewrite(plan, views)
@@ -75,7 +79,10 @@ def changed(step: Step) -> Iterator[str]:
     plain = [line.strip() for line in before], [line.strip() for line in after]
     codes = SequenceMatcher(None, *plain, autojunk=False).get_opcodes()
     changes = [place for place, code in enumerate(codes) if code[0] != "equal"]
-    for kind, start, end, first, last in codes[changes[0] : changes[-1] + 1]:
+    codes = codes[changes[0] : changes[-1] + 1]
+    if max(codes[-1][2] - codes[0][1], codes[-1][4] - codes[0][3]) <= FEW:
+        codes = [("replace", codes[0][1], codes[-1][2], codes[0][3], codes[-1][4])]
+    for kind, start, end, first, last in codes:
         if kind == "equal":
             yield from (f"  {line}" for line in after[first:last])
         else:
@@ -101,7 +108,7 @@ def _savings(before: Plan, after: Plan) -> Group:
     one, two = _figures(before), _figures(after)
     for measure, name in MEASURES:
         table.add_row(measure, _number(one[name]), _number(two[name]), _ratio(one[name], two[name]))
-    return Group(Text(f"{said}that keep a third of the rows", style="bold"), table)
+    return Group(Text(f"estimated for {streams}, conditions that keep a third of the rows", style="bold"), table)
 
 
 def _figures(plan: Plan) -> dict[str, float]:
