@@ -99,9 +99,7 @@ def _step(number: int, step: Step) -> Text:
 
 def _savings(before: Plan, after: Plan) -> Group:
     assumed = Workload()
-    said = (
-        f"estimated for {assumed.rate:,.0f} rows a second of each stream, {assumed.parts:.0f} groups, and conditions "
-    )
+    streams = f"{assumed.rate:,.0f} rows a second of each stream, {assumed.parts:.0f} groups"
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("", "before", "after", "change"):
         table.add_column(heading, justify="right" if heading else "left")
