@@ -121,7 +121,7 @@ class QuantileByRow:
 
 
 class PeriodicByRow:
-    """ADC-J algorithm 1: sample one row in 4, 250 at least; estimate every 1,000 rows or every second."""
+    """ADC-J algorithm 1: sample one row in 10, 100 to 2,000 of them; estimate every 1,000 rows or second."""
 
     def __init__(self, dratio):
         self.z = NormalDist().inv_cdf(1 - dratio)
@@ -131,11 +131,11 @@ class PeriodicByRow:
     def batch(self, pairs):
         before = self.count
         for event, arrival in pairs:
-            if self.count % 4 == 0:
-                self.sample = [*self.sample, (self.count, arrival, arrival - event)][-250:]
+            if self.count % 10 == 0:
+                self.sample = [*self.sample, (self.count, arrival, arrival - event)][-2_000:]
             self.count += 1
         self.buffer += [event for event, _ in pairs if event > self.punctuation]
-        if pairs and len(self.sample) == 250:
+        if pairs and len(self.sample) >= 100:
             every_p_e = any(number % 1_000 == 0 for number in range(before + 1, self.count + 1))
             if every_p_e or self.estimated is None or pairs[-1][1] - self.estimated >= 1:
                 self.estimate(pairs[-1][1])

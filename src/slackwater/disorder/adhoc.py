@@ -7,7 +7,7 @@ from math import floor
 from slackwater.disorder.clock import Times, clamp, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named, z
 from slackwater.disorder.state import pack, unpack
-from slackwater.disorder.vseq import SMALLEST, VSeq
+from slackwater.disorder.vseq import SMALLEST, Moments, VSeq
 
 VERSION = 1
 
@@ -45,7 +45,11 @@ class AdHoc:
         seen = self._vseq.moments()
         behind = seen.offset - seen.sigma + 2 * self._dratio * seen.sigma
         self._punctuation = max(self._punctuation, clamp(seen.base + floor(behind)))
-        self._vseq.resize(SMALLEST + seen.sigma / self._second * self._z * seen.theta / self._second)
+        self._vseq.resize(self._size(seen))
+
+    def _size(self, seen: Moments) -> float:
+        """Step 5, as printed."""
+        return SMALLEST + seen.sigma / self._second * self._z * seen.theta / self._second
 
     def state(self) -> bytes:
         return pack("adhoc", VERSION, {"punctuation": self._punctuation, **self._vseq.fields()})

@@ -19,6 +19,8 @@ VERSION = 1
 SMALLEST = 30
 LARGEST = 1 << 18
 HIGH_RATE = 100
+KEPT = 20
+"""The sample holds up to so many times M rows: M is the least, and a longer memory steadies sigma."""
 
 
 def exact_n(z_of_d: float, sigma: float, theta: float) -> float:
@@ -51,9 +53,12 @@ class Periodic:
 
     n is estimated after the call in which the row count passes a multiple of ``p_e``, or, where fewer come in a
     second, once a second of the arrival clock has passed. sigma and theta come from a sample of one row in
-    ``p_s``, the latest ``m`` of them, and no estimate is made before there are m; with ``reservoir`` every row replaces
-    a random one of the m, so that old rows fade out. Until the first row is sent out there is no
-    heartbeat: nothing that arrives could be late.
+    ``p_s``, at least ``m`` of them (before that there is no estimate) and at most the latest 20 m; with ``reservoir``
+    every row replaces a random one of these, so that old rows fade out. Until the first row is sent out there is
+    no heartbeat: nothing that arrives could be late.
+
+    The paper names no values for P_e, P_s and M, and the late share on changing streams hangs on them: see
+    docs/experiments/adcj-figures-5-to-7.md, which also shows other choices.
 
     One call with a batch inserts all rows after the heartbeat of the call before, and then
     estimates once if an estimate is due. The buffer keeps at most 262,144 rows.
@@ -63,6 +68,7 @@ class Periodic:
         "_buffer",
         "_count",
         "_estimated",
+        "_least",
         "_n",
         "_punctuation",
         "_sample",
@@ -79,8 +85,8 @@ class Periodic:
         *,
         unit: str = "us",
         p_e: int = 1_000,
-        p_s: int = 4,
-        m: int = 250,
+        p_s: int = 10,
+        m: int = 100,
         reservoir: bool = False,
     ) -> None:
         if min(p_e, p_s) < 1 or m < max(2, p_e / p_s):
@@ -96,7 +102,8 @@ class Periodic:
         self._count = 0
         self._n = LARGEST
         self._buffer: Times = EMPTY
-        self._sample = np.full((3, m), -1, np.int64)  # row number, arrival, delay
+        self._least = m
+        self._sample = np.full((3, KEPT * m), -1, np.int64)  # row number, arrival, delay
         self._estimated = EARLIEST
         self._punctuation = NO_PUNCTUATION
 
@@ -131,14 +138,14 @@ class Periodic:
 
     def _due(self, rows: int, now: int) -> bool:
         """Step 2, and the second that it may take at the longest."""
-        if (self._sample[0] < 0).any():
+        if np.count_nonzero(self._sample[0] >= 0) < self._least:
             return False
         passed = self._count // self.p_e != (self._count + rows) // self.p_e
         return passed or now - self._estimated >= self._second
 
     def _estimate(self, now: int) -> None:
         """Steps 3 and 4."""
-        number, arrival, delay = self._sample
+        number, arrival, delay = self._sample[:, self._sample[0] >= 0]
         oldest, newest = int(number.argmin()), int(number.argmax())
         elapsed = max(0, int(arrival[newest]) - int(arrival[oldest]))
         theta = elapsed / int(number[newest] - number[oldest])
