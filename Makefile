@@ -15,7 +15,7 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV)
 
 demo: $(READY)  ## a query over a disordered stream of vehicles, live, for about 20 seconds
-	@$(BIN)/slackwater demo
+	@$(BIN)/slackwater run examples/traffic.sql --for '20 seconds' --checkpoint "$$(mktemp -d)"
 
 test: $(READY) lint  ## style, types, import arrows, then every test
 	@$(BIN)/python -m pytest

@@ -9,7 +9,9 @@ import typer
 from rich.console import Console
 
 from slackwater import __version__
+from slackwater.cli.dry_run import dry_run
 from slackwater.cli.explain import explain
+from slackwater.cli.run import run
 from slackwater.errors import SlackwaterError
 
 app = typer.Typer(
@@ -22,7 +24,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command()(explain)
+for command in (run, dry_run, explain):
+    app.command()(command)
 
 
 @app.callback()

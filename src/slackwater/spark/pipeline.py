@@ -67,12 +67,17 @@ class Running:
     def progress(self) -> Iterator[Progress]:
         """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
         while True:
-            ended = not self.query.isActive
+            active = self.active
             yield from self.news()
-            if ended:
+            if not active:
                 break
-            self._wait(POLL)
-        self._wait(None)
+            self.wait(POLL)
+        self.wait(POLL)
+
+    @property
+    def active(self) -> bool:
+        """Whether batches may still come."""
+        return bool(self.query.isActive)
 
     def news(self) -> list[Progress]:
         """The records of the batches that ended since the last call."""
@@ -83,7 +88,8 @@ class Running:
         """Stops between two batches or in one; a batch that is cut short is done again on resuming."""
         self.query.stop()
 
-    def _wait(self, seconds: float | None) -> None:
+    def wait(self, seconds: float) -> None:
+        """Waits so long, or until the query ends; raises what stopped it if it failed."""
         try:
             self.query.awaitTermination(seconds)  # type: ignore[arg-type]  # fractions are taken, whatever the hint says
         except StreamingQueryException as cause:

@@ -11,6 +11,8 @@ from slackwater.algebra.catalog import SinkDef
 
 OnRows = Callable[[int, Sequence[Row]], None]
 """Called with a batch's number and its rows; again with the same number if a batch is repeated after a fault."""
+OWN_FORMATS = ("console",)
+"""Formats that are not Spark's own writers."""
 SHOWN = 1_000
 """Of a batch that is shown, at most so many rows are fetched."""
 
@@ -18,7 +20,7 @@ SHOWN = 1_000
 def writer(df: DataFrame, name: str, sink: SinkDef | None, on_rows: OnRows | None) -> DataStreamWriter:
     """The writer of a pipeline: rows that are shown go to `on_rows`, other formats are Spark's, options untouched."""
     write = df.writeStream.outputMode("append")
-    if sink is None or sink.format == "console":
+    if sink is None or sink.format.lower() in OWN_FORMATS:
         return write.foreachBatch(_shown(on_rows)).queryName(name)
     return write.format(sink.format).options(**sink.options).queryName(name)
 

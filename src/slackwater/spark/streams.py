@@ -5,10 +5,18 @@ from __future__ import annotations
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from slackwater.algebra.catalog import StreamDef
+from slackwater.algebra.catalog import Script, StreamDef
+from slackwater.algebra.nodes import Scan, walk
 from slackwater.errors import InputError
 from slackwater.spark.relation import quoted
 from slackwater.spark.sources import register
+
+
+def read_streams(session: SparkSession, script: Script) -> dict[str, DataFrame]:
+    """Every stream that a pipeline of the script reads, by name."""
+    nodes = [node for each in script.pipelines for node in walk(each.plan)]
+    read = {node.stream for node in nodes if isinstance(node, Scan)}
+    return {each.name: read_stream(session, each) for each in script.streams if each.name in read}
 
 
 def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:

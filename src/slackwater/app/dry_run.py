@@ -1,0 +1,26 @@
+"""`slackwater dry-run`: everything that can be checked without running a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slackwater.algebra.catalog import Script
+from slackwater.spark.formats import check_sink, check_stream
+from slackwater.spark.plan import compile_plan
+from slackwater.spark.session import local_session
+from slackwater.spark.streams import read_streams
+
+
+def dry_run(script: Script, master: str = "local[*]") -> Iterator[str]:
+    """Says what was found right, one line each; the first thing that is wrong is raised."""
+    session = local_session(master=master)
+    for stream in script.streams:
+        check_stream(session, stream)
+        yield f"stream {stream.name}: {stream.format}, {len(stream.fields)} columns"
+    for sink in script.sinks:
+        check_sink(session, sink)
+        yield f"sink {sink.name}: {sink.format}"
+    frames = read_streams(session, script)
+    for pipeline in script.pipelines:
+        columns = compile_plan(pipeline.plan, frames).dtypes
+        yield f"pipeline {pipeline.name}: " + ", ".join(f"{name} {kind}" for name, kind in columns)

@@ -1,0 +1,78 @@
+"""`slackwater run`: starts every pipeline of a script, shows what each batch did, and sums up at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from time import monotonic
+
+from slackwater.algebra.catalog import Script
+from slackwater.app.watch import Watch
+from slackwater.errors import InputError
+from slackwater.spark.pipeline import POLL, Manner, Running, start
+from slackwater.spark.session import local_session
+from slackwater.spark.streams import read_streams
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """Under which conditions to run: where, from which checkpoint, how long after the first batch is done."""
+
+    checkpoint: Path
+    master: str = "local[*]"
+    available_now: bool = False
+    seconds: float | None = None
+    spark: Mapping[str, str] = field(default_factory=dict)
+
+
+def run(script: Script, conditions: Conditions, watch: Watch) -> None:
+    """Runs until every pipeline has ended, the time is up, or Ctrl-C; then stops them all cleanly."""
+    if not script.pipelines:
+        raise InputError("SW-406", "there is nothing to run", hint="add an INSERT INTO a sink, or a query")
+    watch.starting()
+    session = local_session(master=conditions.master, options=conditions.spark)
+    frames = read_streams(session, script)
+    with _stopped_at_the_end() as running:
+        for each in script.pipelines:
+            manner = Manner(available_now=conditions.available_now)
+            started = start(each, frames, conditions.checkpoint / each.name, manner, watch.on_rows(each.name))
+            running.append(started)
+        with watch:
+            _follow(running, watch, conditions.seconds)
+    for ended in running:
+        watch.news(ended.news())
+    watch.summary()
+
+
+def _follow(running: Sequence[Running], watch: Watch, seconds: float | None) -> None:
+    end = inf
+    try:
+        while _step(running, watch) and monotonic() < end:
+            if seconds is not None and watch.latest and end == inf:
+                end = monotonic() + seconds
+            running[0].wait(POLL)
+    except KeyboardInterrupt:
+        watch.stopping()
+
+
+def _step(running: Sequence[Running], watch: Watch) -> bool:
+    """Shows what is new; gives whether there is more to come. A pipeline that failed raises what stopped it."""
+    active = [each for each in running if each.active]
+    for each in running:
+        watch.news(each.news())
+        if each not in active:
+            each.wait(POLL)
+    return bool(active)
+
+
+@contextmanager
+def _stopped_at_the_end() -> Iterator[list[Running]]:
+    running: list[Running] = []
+    try:
+        yield running
+    finally:
+        for each in running:
+            each.stop()

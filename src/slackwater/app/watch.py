@@ -1,0 +1,135 @@
+"""What a run shows in the terminal: result rows as they come, a line per pipeline, a summary at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from slackwater.algebra.policies import ratio_text
+from slackwater.spark.progress import Control, Progress
+
+ROWS_SHOWN = 8
+"""Of each batch; a person reads no more as they scroll by."""
+COLUMNS = ("pipeline", "batch", "rows in", "rows out", "late", "allowed", "hold", "behind", "held", "state")
+
+
+class Watch:
+    """Follows a run on a console; `quiet` shows the summary alone."""
+
+    def __init__(self, console: Console, *, quiet: bool = False) -> None:
+        self.console = console
+        self.quiet = quiet
+        self.latest: dict[str, Progress] = {}
+        self.totals: dict[str, list[int]] = {}
+        self.live = Live(console=console, refresh_per_second=4, get_renderable=self._table, transient=True)
+
+    def starting(self) -> None:
+        if not self.quiet:
+            self.console.print("starting Spark ...", style="dim")
+
+    def stopping(self) -> None:
+        self.console.print("stopping ...", style="dim")
+
+    def __enter__(self) -> Watch:
+        if self.console.is_terminal and not self.quiet:
+            self.live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.live.stop()
+
+    def on_rows(self, pipeline: str) -> Callable[[int, Sequence[Any]], None]:
+        """What shows the rows of a pipeline that has no sink but the console."""
+
+        def show(batch: int, rows: Sequence[Any]) -> None:
+            if self.quiet:
+                return
+            table = Table(*rows[0].__fields__, title=f"{pipeline}, batch {batch}", title_justify="left", box=None)
+            for row in _ordered(rows)[:ROWS_SHOWN]:
+                table.add_row(*map(_cell, row))
+            self.console.print(table)
+            if len(rows) > ROWS_SHOWN:
+                self.console.print(f"... {len(rows) - ROWS_SHOWN} more rows", style="dim")
+
+        return show
+
+    def news(self, records: Sequence[Progress]) -> None:
+        """Takes note of batches that ended."""
+        for record in records:
+            self.latest[record.pipeline] = record
+            total = self.totals.setdefault(record.pipeline, [0, 0])
+            total[0] += record.rows_in
+            total[1] += record.rows_out
+            if not (self.console.is_terminal or self.quiet):
+                self.console.print(_line(record), style="dim", soft_wrap=True)
+
+    def summary(self) -> None:
+        """Every row is accounted for: in = on time + late + set aside."""
+        for name, record in self.latest.items():
+            self.console.print(f"\n{name}: {record.batch + 1} batches, {self.totals[name][1]:,} rows out")
+            for control in record.controls:
+                self.console.print(f"  {_accounted(control)}", soft_wrap=True)
+        if not self.latest:
+            self.console.print("no batch was completed")
+
+    def _table(self) -> Table:
+        table = Table(*COLUMNS, box=None, header_style="bold", padding=(0, 1))
+        for name, record in self.latest.items():
+            allowed = ", ".join(_allowed(each) for each in record.controls)
+            lag = max((each.lag for each in record.controls), default=0)
+            table.add_row(
+                name,
+                str(record.batch),
+                f"{self.totals[name][0]:,}",
+                f"{self.totals[name][1]:,}",
+                f"{record.ratio:.2%}",
+                allowed,
+                _seconds(record.hold),
+                _seconds(lag),
+                f"{record.held:,}",
+                f"{record.state_bytes / 1e6:.1f} MB",
+            )
+        return table
+
+
+def _line(record: Progress) -> str:
+    allowed = ", ".join(_allowed(each) for each in record.controls)
+    return (
+        f"{record.pipeline} batch {record.batch}: {record.rows_in:,} rows in, {record.rows_out:,} out, "
+        f"late {record.ratio:.2%} of {allowed} allowed, hold {_seconds(record.hold)}, {record.held:,} held, "
+        f"{record.seconds:.1f} s"
+    )
+
+
+def _accounted(control: Control) -> str:
+    account = control.account
+    return (
+        f"{control.stream}: {account.rows:,} rows in = {account.on_time:,} on time + {account.late:,} late + "
+        f"{account.untimed:,} without a time; late {control.ratio:.2%} of {_allowed(control)} allowed; "
+        f"mean hold {_seconds(control.hold)}; {account.suspect:,} stamped in the future"
+    )
+
+
+def _allowed(control: Control) -> str:
+    return "any (SLACK)" if control.dratio is None else ratio_text(control.dratio)
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1_000:.2f} s"
+
+
+def _ordered(rows: Sequence[Any]) -> Sequence[Any]:
+    """Rows of a boundary come in no order: by the end of their window, if they say it, then as they are."""
+    names = rows[0].__fields__
+    return sorted(rows, key=lambda row: row.window_end) if "window_end" in names else rows
+
+
+def _cell(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,44 @@
+"""`slackwater run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from slackwater.app.load import load
+from slackwater.app.options import parse_duration
+from slackwater.app.run import Conditions
+from slackwater.app.run import run as run_script
+from slackwater.app.watch import Watch
+from slackwater.cli.options import File, Settings
+
+
+def run(
+    file: File,
+    settings: Settings = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the pipelines keep their place (default: FILE.checkpoint beside it)."),
+    ] = None,
+    master: Annotated[str, typer.Option(help="A Spark master: local[*], spark://..., yarn.")] = "local[*]",
+    available_now: Annotated[bool, typer.Option("--available-now", help="Process what is there, then end.")] = False,
+    duration: Annotated[
+        str | None, typer.Option("--for", metavar="TIME", help="Stop after a time, such as '20 seconds'.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary alone.")] = False,
+) -> None:
+    """Run every INSERT of FILE and show what each batch does.
+
+    For each pipeline: rows in and out, the share of late rows against the share that the query allows, how long rows
+    are held, how far the punctuation is behind, and the size of the state. Ctrl-C stops cleanly; the same command goes
+    on where it stopped.
+
+        slackwater run traffic.sql
+        slackwater run traffic.sql --for '20 seconds'
+    """
+    place = checkpoint or file.with_suffix(".checkpoint")
+    conditions = Conditions(place, master, available_now, parse_duration(duration))
+    run_script(load(file, settings or ()), conditions, Watch(Console(highlight=False), quiet=quiet))

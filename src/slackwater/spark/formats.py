@@ -1,0 +1,72 @@
+"""What can be known about a source or a sink without running a query: that its format exists, and its columns."""
+
+from __future__ import annotations
+
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
+
+from slackwater.algebra.catalog import SinkDef, StreamDef
+from slackwater.errors import InputError, nearest
+from slackwater.spark.sinks import OWN_FORMATS
+from slackwater.spark.sources import register
+
+TEXT_WITHOUT_NAMES = ("csv", "text", "socket", "kafka")
+"""Formats whose columns are what the declaration says, not what the data says."""
+
+
+def check_stream(session: SparkSession, stream: StreamDef) -> None:
+    """The format exists, and where the data itself names its columns, the declared ones are among them."""
+    register(session)
+    if stream.format.lower() in TEXT_WITHOUT_NAMES:
+        _check_format(session, stream.format, f"the stream '{stream.name}'")
+        return
+    try:
+        actual = _schema(session, stream)
+    except PySparkException as cause:
+        reason = next((line.strip() for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
+        raise InputError(
+            "SW-433",
+            f"the stream '{stream.name}' cannot be read: {reason}",
+            expected="a format that this Spark session knows, with the options that it needs",
+            hint="check USING and OPTIONS of CREATE STREAM",
+        ) from cause
+    names = {name.lower() for name in actual.names}
+    for field in stream.fields:
+        if field.name.lower() not in names:
+            raise InputError(
+                "SW-434",
+                f"the stream '{stream.name}' declares '{field.name}', which its source does not have",
+                expected="a column of: " + ", ".join(actual.names[:12]),
+                hint=nearest(field.name, actual.names),
+            )
+
+
+def check_sink(session: SparkSession, sink: SinkDef | None) -> None:
+    """The format of a sink exists."""
+    if sink is not None and sink.format.lower() not in OWN_FORMATS:
+        _check_format(session, sink.format, f"the sink '{sink.name}'")
+
+
+def _schema(session: SparkSession, stream: StreamDef) -> StructType:
+    """The columns of the source itself: file formats tell them to a batch reader, all others to a streaming one."""
+    reader = session.read if "path" in stream.options else session.readStream
+    own = stream.format.lower() in ("generate", "replay")
+    return (session.readStream if own else reader).format(stream.format).options(**stream.options).load().schema
+
+
+def _check_format(session: SparkSession, name: str, what: str) -> None:
+    jvm = session.sparkContext._jvm
+    if jvm is None:
+        return
+    lookup = jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource
+    try:
+        lookup(name, session._jsparkSession.sessionState().conf())
+    except Py4JJavaError as cause:
+        raise InputError(
+            "SW-435",
+            f"{what} has the format '{name}', which this Spark session does not know",
+            expected="a format such as parquet, csv, json, console, memory, kafka",
+            hint="check USING, or give Spark the connector's package",
+        ) from cause

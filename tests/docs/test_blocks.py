@@ -1,0 +1,65 @@
+"""Every command and example of the README and of docs/ is run as it is printed."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.docs.blocks import ROOT, Block, blocks, documents
+
+from slackwater.lang import parse_script
+
+COMMANDS = [
+    pytest.param(block, line.removeprefix("$ "), id=f"{block} {line[2:40]}")
+    for block in blocks("sh")
+    for line in block.text.splitlines()
+    if line.startswith("$ ")
+]
+
+
+@pytest.mark.parametrize("block", blocks("sql"), ids=str)
+def test_sql_is_the_language(block: Block):
+    """A block may name what earlier blocks of its file declare."""
+    earlier = [each.text for each in blocks("sql") if each.file == block.file and each.line < block.line]
+    script = parse_script("\n".join([*earlier, block.text]), file=str(block), variables={})
+    assert script.pipelines or script.streams or script.explains
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("block", "command"), COMMANDS)
+def test_commands_work(block: Block, command: str):
+    """Run from the project's root; make targets are resolved but not run, a test run inside a test run has no end."""
+    words = command.partition("  #")[0].strip()
+    runs = f"make --dry-run {words.removeprefix('make ')}" if words.startswith("make ") else words
+    path = f"{ROOT / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", runs],
+        cwd=ROOT,
+        env={**os.environ, "PATH": path, "COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    "file",
+    [file for file in documents() if any(block.file == file for block in blocks("python"))],
+    ids=lambda f: f.name,
+)
+def test_python_runs(file: Path, spark):
+    """The Python blocks of a file are one program, in which `spark` is a SparkSession."""
+    program = "\n".join(block.text for block in blocks("python") if block.file == file)
+    names: dict[str, object] = {"spark": spark}
+    exec(compile(program, str(file), "exec"), names)  # noqa: S102 (our own documents)
+    assert names
+
+
+def test_files_that_documents_link_to_exist():
+    for file in documents():
+        for target in re.findall(r"\]\((?!http|#)([^)#]+)", file.read_text()):
+            assert (file.parent / target).exists(), f"{file}: {target}"
