@@ -1,3 +1,39 @@
-"""Continuous SQL on Spark over streams that arrive late and out of order."""
+"""Continuous SQL on Spark over streams that arrive late and out of order.
+
+>>> import slackwater as sw
+>>> query = sw.scan("Pulse").window(range="1 minute").group("Id").count().frequency(10, by="Id")
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from slackwater.algebra.builder import scan
+    from slackwater.app.frames import sql, stream
+    from slackwater.app.front import explain, run
+    from slackwater.errors import SlackwaterError
+    from slackwater.spark.control import with_disorder_control
 
 __version__ = "0.1.0"
+
+_HOMES = {
+    "scan": "slackwater.algebra.builder",
+    "sql": "slackwater.app.frames",
+    "stream": "slackwater.app.frames",
+    "explain": "slackwater.app.front",
+    "run": "slackwater.app.front",
+    "with_disorder_control": "slackwater.spark.control",
+    "SlackwaterError": "slackwater.errors",
+}
+__all__ = ["SlackwaterError", "explain", "run", "scan", "sql", "stream", "with_disorder_control"]
+
+
+def __getattr__(name: str) -> Any:
+    """Names are loaded when they are first used: Spark takes seconds to import, and a plan does not need it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'slackwater' has no attribute '{name}'")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

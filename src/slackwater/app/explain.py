@@ -1,4 +1,4 @@
-"""`slackwater explain`: what will be run, as a tree, a graph or a picture."""
+"""`slackwater explain`: what will be run, as a tree, a graph or a picture; before and after rewriting."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import json
 from collections.abc import Sequence
 from enum import StrEnum
 
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from slackwater.algebra.catalog import Script
 from slackwater.algebra.nodes import Plan
+from slackwater.app import rewrites
 from slackwater.app.documents import document_of
 from slackwater.app.render.graph import dot, mermaid
 from slackwater.app.render.picture import picture
 from slackwater.app.render.tree import tree
 from slackwater.errors import InputError
+from slackwater.rewrite import rewrite
 
 
 class Format(StrEnum):
@@ -41,24 +43,40 @@ def plans_of(script: Script) -> Sequence[tuple[str, Plan]]:
     return named
 
 
-def explained(script: Script) -> RenderableType:
-    """Every plan of a script as a tree."""
+def explained(script: Script, *, rewritten: bool = False) -> RenderableType:
+    """Every plan of a script as a tree; with `rewritten`, what the optimiser makes of it and why."""
     parts: list[RenderableType] = []
     for name, plan in plans_of(script):
-        parts += [Text(name, style="bold"), tree(plan), Text()]
+        shown = rewrites.report(plan, script.views) if rewritten else tree(plan)
+        parts += [Text(name, style="bold underline"), shown, Text()]
     return Group(*parts[:-1])
 
 
-def written(script: Script, form: Format) -> str:
+def written(script: Script, form: Format, *, rewritten: bool = False) -> str:
     """Every plan of a script as text."""
-    if form is Format.JSON:
-        return json.dumps(document_of(script), indent=2)
     if form is Format.TEXT:
-        return "\n\n".join(f"{name}\n{tree(plan).plain}" for name, plan in plans_of(script))
+        return _plain(explained(script, rewritten=rewritten))
+    if form is Format.JSON:
+        reports = {name: rewrites.document(plan, script.views) for name, plan in plans_of(script)} if rewritten else {}
+        return json.dumps(reports or document_of(script), indent=2)
     draw = mermaid if form is Format.MERMAID else dot
-    return "\n".join(draw(plan) for _, plan in plans_of(script))
+    plans = [rewrite(plan, script.views).plan if rewritten else plan for _, plan in plans_of(script)]
+    return "\n".join(map(draw, plans))
 
 
-def drawn(script: Script, form: Format) -> bytes:
-    """Every plan of a script in one picture, side by side."""
-    return picture(plans_of(script), form.value)
+def drawn(script: Script, form: Format, *, rewritten: bool = False) -> bytes:
+    """Every plan of a script in one picture, side by side, each before and after if it is to be rewritten."""
+    plans = plans_of(script)
+    if rewritten:
+        pairs = [
+            ((f"{name}, before", plan), (f"{name}, after", rewrite(plan, script.views).plan)) for name, plan in plans
+        ]
+        plans = [each for pair in pairs for each in pair]
+    return picture(plans, form.value)
+
+
+def _plain(renderable: RenderableType) -> str:
+    console = Console(soft_wrap=True, highlight=False, no_color=True, width=120, force_terminal=False)
+    with console.capture() as captured:
+        console.print(renderable)
+    return captured.get().rstrip()

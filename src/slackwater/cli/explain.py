@@ -16,6 +16,9 @@ from slackwater.cli.options import File, Settings
 
 def explain(
     file: File,
+    rewrites: Annotated[
+        bool, typer.Option("--rewrites", help="Show what the optimiser changes, by which rule, and what that saves.")
+    ] = False,
     form: Annotated[
         explaining.Format, typer.Option("--format", help="Text for people, the rest for machines and pictures.")
     ] = explaining.Format.TEXT,
@@ -32,16 +35,17 @@ def explain(
     spelled out.
 
         slackwater explain traffic.sql
+        slackwater explain traffic.sql --rewrites
         slackwater explain traffic.sql --format svg -o plan.svg
     """
     script = load(file, settings or ())
-    if form.is_picture:
-        data = explaining.drawn(script, form)
-    elif form is explaining.Format.TEXT and output is None:
-        Console(soft_wrap=True, highlight=False).print(explaining.explained(script))
+    if form is explaining.Format.TEXT and output is None:
+        Console(soft_wrap=True, highlight=False).print(explaining.explained(script, rewritten=rewrites))
         return
+    if form.is_picture:
+        data = explaining.drawn(script, form, rewritten=rewrites)
     else:
-        data = f"{explaining.written(script, form)}\n".encode()
+        data = f"{explaining.written(script, form, rewritten=rewrites)}\n".encode()
     if output is None:
         sys.stdout.buffer.write(data)
     else:

@@ -7,9 +7,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.algebra.catalog import Script, StreamDef
 from slackwater.algebra.nodes import Scan, walk
+from slackwater.algebra.schema import Field
 from slackwater.errors import InputError
 from slackwater.spark.relation import quoted
 from slackwater.spark.sources import register
+
+__all__ = ["DataFrame", "definition_of", "read_stream", "read_streams"]
 
 
 def read_streams(session: SparkSession, script: Script) -> dict[str, DataFrame]:
@@ -17,6 +20,11 @@ def read_streams(session: SparkSession, script: Script) -> dict[str, DataFrame]:
     nodes = [node for each in script.pipelines for node in walk(each.plan)]
     read = {node.stream for node in nodes if isinstance(node, Scan)}
     return {each.name: read_stream(session, each) for each in script.streams if each.name in read}
+
+
+def definition_of(name: str, df: DataFrame) -> StreamDef:
+    """A DataFrame as a declaration: its columns, and no more than that."""
+    return StreamDef(name, tuple(Field(column.name, column.dataType.simpleString()) for column in df.schema))
 
 
 def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:

@@ -1,0 +1,66 @@
+"""`sw.sql`: DataFrames in, a DataFrame out, in a SparkSession that the user has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from slackwater.algebra.bind import bind
+from slackwater.algebra.builder import Query
+from slackwater.algebra.catalog import TIMESTAMPS, Catalog, StreamDef
+from slackwater.algebra.checks import check
+from slackwater.algebra.nodes import Plan
+from slackwater.errors import InputError
+from slackwater.lang import parse_script
+from slackwater.rewrite import rewrite
+from slackwater.spark.plan import compile_plan
+from slackwater.spark.streams import DataFrame, definition_of
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A DataFrame with its clocks named, for `sql`: `stream(events, "ts", arrival="received")`."""
+
+    df: DataFrame
+    event_time: str | None = None
+    arrival: str | None = None
+    source: str | None = None
+
+
+def stream(
+    df: DataFrame, event_time: str | None = None, *, arrival: str | None = None, source: str | None = None
+) -> Stream:
+    """Says which columns of a DataFrame are the event time, the arrival time and the sender."""
+    return Stream(df, event_time, arrival, source)
+
+
+def sql(query: str | Query | Plan, **streams: DataFrame | Stream) -> DataFrame:
+    """The result of a query over DataFrames, each under the name that the query gives it.
+
+    The event time of a DataFrame is what the bracket names with WATTR, what `stream` names, or its one timestamp. Text
+    may hold statements before its one query, such as views.
+    """
+    given = {name: each if isinstance(each, Stream) else Stream(each) for name, each in streams.items()}
+    catalog = Catalog(tuple(_definition(name, each) for name, each in given.items()))
+    plan = _plan(query, catalog)
+    return compile_plan(plan, {name: each.df for name, each in given.items()})
+
+
+def _plan(query: str | Query | Plan, catalog: Catalog) -> Plan:
+    if not isinstance(query, str):
+        return rewrite(check(bind(query.plan if isinstance(query, Query) else query, catalog.fill))).plan
+    script = parse_script(query, catalog=catalog)
+    if len(script.pipelines) != 1:
+        raise InputError(
+            "SW-408",
+            f"there are {len(script.pipelines)} queries where one is needed",
+            expected="statements with one query among them",
+            hint="call sql once for each query",
+        )
+    return rewrite(script.pipelines[0].plan, script.views).plan
+
+
+def _definition(name: str, each: Stream) -> StreamDef:
+    definition = definition_of(name, each.df)
+    clocks = [field.name for field in definition.fields if field.type in TIMESTAMPS]
+    event_time = each.event_time or (clocks[0] if len(clocks) == 1 else None)
+    return replace(definition, event_time=event_time, arrival=each.arrival, source=each.source)
