@@ -17,6 +17,7 @@ from slackwater.lang.selects import SelectBinder
 from slackwater.lang.source import Source
 from slackwater.lang.sources import Windowing
 
+MOST_OPERANDS = 64
 QUERY_ARGS = {"this", "expression", "distinct", "emit", "alias"}
 FOREIGN_ARGS = {
     "order": ("ORDER BY", "order the rows where they are read: a stream has no end to sort by"),
@@ -79,10 +80,9 @@ class Binder:
         )  # fmt: skip
 
     def answer(self, plan: Plan, blamed: exp.Expr | None) -> None:
-        """Check an operator, and that it has a final answer if one is asked for."""
-        with self.source.blaming(blamed):
-            check_node(plan)
-            if self.mode is Mode.FINAL:
+        """Check that an operator has a final answer, if one is asked for."""
+        if self.mode is Mode.FINAL:
+            with self.source.blaming(blamed):
                 check_answer(plan)
 
     def refuse(self, tree: exp.Expr, known: set[str]) -> None:
@@ -122,8 +122,15 @@ class Binder:
                 if union else "write EXCEPT",
                 place=self.source.place_of(tree.expression),
             )  # fmt: skip
+        if sum(1 for _ in tree.find_all(exp.SetOperation)) >= MOST_OPERANDS:
+            raise QueryError(
+                "SW-104", f"more than {MOST_OPERANDS} queries are put together", expected="fewer",
+                hint="put some together in views first", place=self.source.place_of(tree.expression),
+            )  # fmt: skip
         left, right = self.nested(tree.this), self.nested(tree.expression)
         plan = Union(left, right) if union else Minus(left, right)
+        with self.source.blaming(tree.expression):
+            check_node(plan)
         self.answer(plan, tree.expression)
         return plan
 

@@ -1,12 +1,14 @@
-"""One form for what Spark SQL can say in several ways, so that plans name few functions."""
+"""One form for what Spark SQL can say in several ways, so that plans name few functions; and what they never name."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, is_aggregate
+from slackwater.algebra.expressions import Tree
 
 SYNONYMS: dict[str, type[exp.Func]] = {
     "mean": exp.Avg,
@@ -16,124 +18,124 @@ SYNONYMS: dict[str, type[exp.Func]] = {
 }
 SKIPPING_NULLS = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 """Aggregates for which a row that is filtered out and a row whose value is NULL are the same."""
+REFORMED = (exp.Anonymous, exp.Filter, exp.WithinGroup, exp.Paren)
+"""The nodes that `reformed` may change."""
 
 
 def normal(tree: Tree) -> Tree:
-    """A tree in which each of these has its one form; the tree given may be changed."""
-    for form in (synonym, filter_to_case, percentile):
-        tree = tree.transform(form, copy=False)
-    return _unwrapped(tree)
+    """A tree in which everything has its one form, from the leaves up; the tree given is changed."""
+    for node in reversed([each for each in tree.walk(bfs=False) if isinstance(each, REFORMED)]):
+        tree = replaced(tree, node, reformed(node))
+    return tree
 
 
-def synonym(node: Tree) -> Tree:
-    """MEAN(x) is AVG(x)."""
-    made = SYNONYMS.get(node.name.lower()) if isinstance(node, exp.Anonymous) else None
-    return made(this=node.expressions[0]) if made and len(node.expressions) == 1 else node
+def replaced(tree: Tree, node: Tree, new: Tree) -> Tree:
+    """The tree with a node of it replaced by another one."""
+    if node is tree:
+        return new
+    if new is not node:
+        node.replace(new)
+    return tree
 
 
-def filter_to_case(node: Tree) -> Tree:
+def reformed(node: Tree) -> Tree:
+    """The one form of a node: MEAN(x) is AVG(x); parentheses around a single column say nothing."""
+    match node:
+        case exp.Anonymous() if len(node.expressions) == 1 and node.name.lower() in SYNONYMS:
+            return SYNONYMS[node.name.lower()](this=node.expressions[0])
+        case exp.Filter() if isinstance(node.this, SKIPPING_NULLS):
+            return _filtered(node.this, node.expression.this)
+        case exp.WithinGroup() if isinstance(node.this, exp.PercentileCont):
+            return _percentile(node)
+        case exp.Paren() if isinstance(node.this, (exp.Column, exp.Paren)):
+            return node.this
+        case _:
+            return node
+
+
+def _filtered(call: Tree, condition: Tree) -> Tree:
     """AVG(x) FILTER (WHERE c) is AVG(CASE WHEN c THEN x END)."""
-    if not isinstance(node, exp.Filter) or not isinstance(node.this, SKIPPING_NULLS):
-        return node
-    call, condition = node.this, node.expression.this
     counted = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
     value = exp.Literal.number(1) if isinstance(counted[0], exp.Star) else counted[0].copy()
     counted[0].replace(exp.Case(ifs=[exp.If(this=condition, true=value)]))
     return call
 
 
-def percentile(node: Tree) -> Tree:
+def _percentile(node: exp.WithinGroup) -> Tree:
     """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x) is PERCENTILE(x, p); sqlglot would write an approximation."""
-    if not isinstance(node, exp.WithinGroup) or not isinstance(node.this, exp.PercentileCont):
-        return node
     ordered = node.expression.expressions[0]
-    return exp.Quantile(this=ordered.this, quantile=node.this.this) if not ordered.args.get("desc") else node
+    return node if ordered.args.get("desc") else exp.Quantile(this=ordered.this, quantile=node.this.this)
 
 
-def _unwrapped(tree: Tree) -> Tree:
-    """Parentheses around a single column say nothing."""
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Something that sqlglot reads and this language has no meaning for."""
 
-    def bare(node: Tree) -> Tree:
-        while isinstance(node, exp.Paren) and isinstance(node.this, (exp.Column, exp.Paren)):
-            node = node.this
-        return node
-
-    return tree.transform(bare, copy=False)
+    kinds: tuple[type[exp.Expr], ...]
+    what: str
+    instead: str
+    unless: Callable[[Tree], bool] = lambda _: False
 
 
-FOREIGN: tuple[tuple[Callable[[Tree], bool], str, str], ...] = (
-    (
-        lambda node: isinstance(node, exp.Query),
-        "a query inside an expression",
-        "write it as a subquery in FROM and join it",
-    ),
-    (lambda node: isinstance(node, exp.Window), "OVER", "use a bracket at the stream: [RANGE ... SLIDE ...]"),
-    (
-        lambda node: isinstance(node, (exp.Placeholder, exp.Parameter, exp.SessionParameter)),
+def _not_called(*names: str) -> Callable[[Tree], bool]:
+    return lambda node: node.name.lower() not in names
+
+
+FOREIGN = (
+    Foreign((exp.Query,), "a query inside an expression", "write it as a subquery in FROM and join it"),
+    Foreign((exp.Window,), "OVER", "use a bracket at the stream: [RANGE ... SLIDE ...]"),
+    Foreign(
+        (exp.Placeholder, exp.Parameter, exp.SessionParameter),
         "a parameter",
         "write the value, or ${NAME} and --set NAME=value",
     ),
-    (
-        lambda node: isinstance(node, exp.Explode) or _called(node, "inline", "inline_outer", "stack", "json_tuple"),
+    Foreign((exp.Alias, exp.Aliases), "an alias inside an expression", "write it after the item"),
+    Foreign((exp.Explode,), "a function that yields several rows", "take rows apart before they enter the stream"),
+    Foreign(
+        (exp.Anonymous,),
         "a function that yields several rows",
-        "take the rows apart before they enter the stream",
+        "take rows apart before they enter the stream",
+        _not_called("inline", "inline_outer", "stack", "json_tuple"),
     ),
-    (
-        lambda node: isinstance(node, (exp.Alias, exp.Aliases)),
-        "an alias inside an expression",
-        "write it after the item",
-    ),
-    (
-        lambda node: _called(node, "window", "session_window", "window_time"),
+    Foreign(
+        (exp.Anonymous,),
         "Spark's window function",
         "use a bracket at the stream: [RANGE 5 minutes SLIDE 1 minute], and window_start, window_end",
+        _not_called("window", "session_window", "window_time"),
     ),
-    (
-        lambda node: isinstance(
-            node,
-            (
-                exp.CumeDist,
-                exp.DenseRank,
-                exp.Lag,
-                exp.Lead,
-                exp.Ntile,
-                exp.NthValue,
-                exp.PercentRank,
-                exp.Rank,
-                exp.RowNumber,
-            ),
+    Foreign(
+        (
+            *(exp.CumeDist, exp.DenseRank, exp.Lag, exp.Lead, exp.Ntile),
+            *(exp.NthValue, exp.PercentRank, exp.Rank, exp.RowNumber),
         ),
         "a ranking function",
         "use row_number, the position of the row, or a window in tuples",
     ),
-    (
-        lambda node: isinstance(node, (exp.Grouping, exp.GroupingId, exp.Cube, exp.Rollup, exp.GroupingSets)),
+    Foreign(
+        (exp.Grouping, exp.GroupingId, exp.Cube, exp.Rollup, exp.GroupingSets),
         "grouping in several ways",
         "write one query for each grouping",
     ),
-    (
-        lambda node: isinstance(node, exp.In) and not any(v for k, v in node.args.items() if k != "this"),
-        "IN without values",
-        "write the values in parentheses: IN (1, 2)",
+    Foreign(
+        (exp.WithinGroup,), "WITHIN GROUP", "use PERCENTILE(column, share)", lambda node: reformed(node) is not node
     ),
-    (
-        lambda node: isinstance(node, exp.WithinGroup) and is_aggregate(node) and percentile(node) is node,
-        "WITHIN GROUP",
-        "use PERCENTILE(column, share)",
-    ),
-    (
-        lambda node: isinstance(node, exp.Any) and not isinstance(node.parent, exp.Binary),
-        "ANY as an aggregate",
-        "use BOOL_OR",
-    ),
-    (
-        lambda node: isinstance(node, exp.Star) and not isinstance(node.parent, (exp.Count, exp.Column)),
+    Foreign((exp.Any,), "ANY as an aggregate", "use BOOL_OR", lambda node: isinstance(node.parent, exp.Binary)),
+    Foreign(
+        (exp.Star,),
         "* inside an expression",
         "name the columns",
+        lambda node: isinstance(node.parent, (exp.Count, exp.Column)),
+    ),
+    Foreign(
+        (exp.In,),
+        "IN without values",
+        "write the values in parentheses: IN (1, 2)",
+        lambda node: any(value for key, value in node.args.items() if key != "this"),
     ),
 )
-"""What sqlglot reads and this language has no meaning for: a test, its name, what to do instead."""
 
 
-def _called(node: Tree, *names: str) -> bool:
-    return isinstance(node, exp.Anonymous) and node.name.lower() in names
+@lru_cache(maxsize=1024)
+def foreign_to(kinds: tuple[type, ...]) -> tuple[Foreign, ...]:
+    """What a node of these kinds (a class and those above it) could be that has no meaning here."""
+    return tuple(each for each in FOREIGN if set(each.kinds) & set(kinds))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, column_node, is_aggregate, name_of, parsed, text
+from slackwater.algebra.expressions import Tree, column_node, is_aggregate, name_of, text
 from slackwater.algebra.nodes import Aggregate, Item, Plan
 from slackwater.algebra.schema import PSEUDO_COLUMNS
 from slackwater.lang.forms import normal
@@ -17,18 +17,41 @@ from slackwater.lang.scope import Scope, canonical
 LONGEST_NAME = 60
 
 
+class Names:
+    """Names that differ without regard to case; one that is taken gets a number behind it.
+
+    >>> names = Names(["COUNT", "count_2"])
+    >>> names.new("count"), names.new("sum"), names.new("count")
+    ('count_3', 'sum', 'count_4')
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._taken = {each.lower() for each in taken}
+        self._last: dict[str, int] = {}
+
+    def new(self, name: str) -> str:
+        number, made = self._last.get(name.lower(), 1), name
+        while made.lower() in self._taken:
+            number += 1
+            made = f"{name}_{number}"
+        self._last[name.lower()] = number
+        self._taken.add(made.lower())
+        return made
+
+
 @dataclass(slots=True)
 class Grouping:
     """Collects the groups and the aggregate calls of one query, each once and named after its text."""
 
     scope: Scope
-    group: list[tuple[Tree, str]] = field(default_factory=list)
-    calls: list[tuple[Tree, str]] = field(default_factory=list)
+    group: dict[Tree, str] = field(default_factory=dict)
+    calls: dict[Tree, str] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
 
     def add_group(self, tree: Tree) -> None:
         """A canonical tree to group by; a second mention of it adds nothing."""
-        if all(tree != known for known, _ in self.group):
-            self.group.append((tree, self._name(tree)))
+        if tree not in self.group:
+            self.group[tree] = self.names.new(natural_name(tree))
 
     def above(self, tree: Tree) -> Tree:
         """The canonical tree of an expression as it reads above the aggregate."""
@@ -37,35 +60,29 @@ class Grouping:
     def plan(self, child: Plan) -> Aggregate:
         return Aggregate(child, self._items(self.group), self._items(self.calls))
 
-    def _items(self, named: list[tuple[Tree, str]]) -> tuple[Item, ...]:
-        return tuple(Item(name, self.scope.typed(tree)) for tree, name in named)
+    def _items(self, named: dict[Tree, str]) -> tuple[Item, ...]:
+        exprs = self.scope.all_typed(list(named))
+        return tuple(Item(name, expr) for name, expr in zip(named.values(), exprs, strict=True))
 
     def _replaced(self, node: Tree) -> Tree:
-        for tree, name in self.group:
-            if node == tree:
-                return column_node(name)
+        if node in self.group:
+            return column_node(self.group[node])
         if is_aggregate(node):
             return column_node(self._call(node))
         if isinstance(node, exp.Column):
-            return node if self._of_instant(node) else column_node(self._call(parsed(f"LAST({text(node)})")))
+            return node if self._of_instant(node) else column_node(self._call(exp.Last(this=node.copy())))
         for child in list(node.iter_expressions()):
             child.replace(self._replaced(child))
         return node
 
     def _of_instant(self, column: exp.Column) -> bool:
         reference = name_of(column)
-        return reference.lower() in PSEUDO_COLUMNS and not self.scope.schema.matching(reference)
+        return reference.lower() in PSEUDO_COLUMNS and not self.scope.matching(reference)
 
     def _call(self, call: Tree) -> str:
-        for known, name in self.calls:
-            if known == call:
-                return name
-        name = self._name(call)
-        self.calls.append((call.copy(), name))
-        return name
-
-    def _name(self, tree: Tree) -> str:
-        return unique(natural_name(tree), [name for _, name in (*self.group, *self.calls)])
+        if call not in self.calls:
+            self.calls[call.copy()] = self.names.new(natural_name(call))
+        return self.calls[call]
 
 
 def natural_name(tree: Tree) -> str:
@@ -81,14 +98,3 @@ def natural_name(tree: Tree) -> str:
         return str(inner.name)
     words = re.sub(r"\W+", "_", text(tree)).strip("_").lower()[:LONGEST_NAME].strip("_")
     return words if words and not words[0].isdigit() else f"c_{words}".rstrip("_")
-
-
-def unique(name: str, taken: Collection[str]) -> str:
-    """The name, with a number behind it if it is taken.
-
-    >>> unique("count", ["COUNT", "count_2"])
-    'count_3'
-    """
-    used = {each.lower() for each in taken}
-    candidates = (name if n == 1 else f"{name}_{n}" for n in range(1, len(used) + 2))
-    return next(each for each in candidates if each.lower() not in used)

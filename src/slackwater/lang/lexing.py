@@ -19,7 +19,7 @@ from slackwater.lang.source import Source, token_span
 from slackwater.lang.syntax import CLAUSES
 
 LONGEST_TEXT = 200_000
-MOST_TOKENS = 30_000
+MOST_TOKENS = 10_000
 DEEPEST = 40
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 _QUOTED = re.compile(

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from slackwater.algebra.checks import check_reference, no_aggregates, pseudo_columns
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import DIALECT, Tree, is_aggregate, name_of, parsed, resolved, text, type_of
+from slackwater.algebra.expressions import Tree, column_node, is_aggregate, name_of, parsed, text, types_of
 from slackwater.algebra.nodes import Plan
-from slackwater.algebra.schema import UNKNOWN, Expr, Schema
-from slackwater.errors import QueryError, nearest
-from slackwater.lang.forms import FOREIGN, normal
-from slackwater.lang.source import Source
+from slackwater.algebra.schema import Expr, Field, Schema
+from slackwater.errors import QueryError
+from slackwater.lang.fields import check_path
+from slackwater.lang.forms import REFORMED, foreign_to, normal, reformed, replaced
+from slackwater.lang.source import Source, mark
+
+DEEPEST = 250
+"""Levels of an expression; beyond this, others that walk the tree would run out of stack."""
+STABLE = frozenset(
+    [
+        *(
+            exp.Column,
+            exp.Identifier,
+            exp.Literal,
+            exp.Boolean,
+            exp.Null,
+            exp.Star,
+            exp.Paren,
+            exp.And,
+            exp.Or,
+            exp.Not,
+        ),
+        *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.In, exp.Between, exp.Is, exp.Add, exp.Sub, exp.Mul),
+        *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Last),
+    ]
+)
+"""Nodes that read as what they were written from; others are written and read again to be sure."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Scope:
     """The columns of an operator, as expressions above it name them."""
 
@@ -26,25 +49,54 @@ class Scope:
     pseudo: Mapping[str, str]
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Aliases in lower case that stand for others: the first of two."""
+    known: dict[str, list[Field]] = field(init=False, repr=False)
+    """Columns by `name` and by `alias.name`, in lower case."""
+
+    def __post_init__(self) -> None:
+        self.known = {}
+        for each in self.schema:
+            self.known.setdefault(each.name.lower(), []).append(each)
+            if each.qualifier:
+                self.known.setdefault(f"{each.qualifier}.{each.name}".lower(), []).append(each)
 
     @classmethod
     def over(cls, plan: Plan, source: Source, renamed: Mapping[str, str] | None = None) -> Scope:
         return cls(source, schema_of(plan), pseudo_columns(plan), renamed or {})
 
+    def matching(self, reference: str) -> list[Field]:
+        return self.known.get(reference.lower(), [])
+
+    def spelling(self, column: Field) -> str:
+        """How plans name a column: its name where that is unique, else with its alias."""
+        alone = len(self.matching(column.name)) == 1 or not column.qualifier
+        return column.name if alone else f"{column.qualifier}.{column.name}"
+
+    def reference(self, column: exp.Column) -> str:
+        """How plans name this column; it must be one of the schema's."""
+        with self.source.blaming(column):
+            return self.spelling(self.schema.find(name_of(self._renamed(column))))
+
     def resolve(self, tree: Tree) -> Tree:
-        """The tree in canonical spelling, every column known; errors have the place of what is wrong."""
-        self._refuse_foreign(tree)
-        tree = tree.copy().transform(self._respelled, copy=False)
-        for column in tree.find_all(exp.Column):
-            if not isinstance(column.this, exp.Star):
-                with self.source.blaming(column):
-                    check_reference(name_of(column), self.schema, self.pseudo)
-        with self.source.blaming(tree):
-            return canonical(normal(resolved(tree, self.schema, self.pseudo)))
+        """The canonical tree, every column known; the tree given is used up. Errors have the place of what is wrong."""
+        place = self.source.span(tree)
+        nodes = list(self._nodes(tree))
+        for node in nodes:
+            self._refuse_foreign(node)
+        for node in reversed(nodes):
+            if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+                tree = replaced(tree, node, self._spelled(node))
+            elif isinstance(node, REFORMED):
+                tree = replaced(tree, node, reformed(node))
+        for node in tree.walk():
+            node.meta.clear()
+        if place:
+            mark(tree, place)
+        with self.source.blaming(place):
+            return canonical(tree)
 
     def expression(self, tree: Tree, where: str) -> Expr:
         """An expression over single rows."""
-        for call in tree.find_all(exp.Expr):
+        for call in tree.walk():
             if is_aggregate(call):
                 with self.source.blaming(call):
                     no_aggregates([call], where)
@@ -52,33 +104,50 @@ class Scope:
 
     def typed(self, tree: Tree) -> Expr:
         """The expression of a tree that is canonical already."""
-        return Expr(text(tree), type_of(tree, self.schema))
+        return self.all_typed([tree])[0]
 
-    def reference(self, column: exp.Column) -> str:
-        """How plans name this column; it must be one of the schema's."""
+    def all_typed(self, trees: Sequence[Tree]) -> list[Expr]:
+        """The expressions of trees that are canonical already; columns, which are most of them, have their types."""
+        kinds = [self._declared(tree) for tree in trees]
+        others = iter(types_of([tree for tree, kind in zip(trees, kinds, strict=True) if not kind], self.schema))
+        return [Expr(text(tree), kind or next(others)) for tree, kind in zip(trees, kinds, strict=True)]
+
+    def _declared(self, tree: Tree) -> str:
+        found = self.matching(name_of(tree)) if isinstance(tree, exp.Column) else []
+        return found[0].type if found else ""
+
+    def _nodes(self, tree: Tree) -> Iterator[Tree]:
+        """Every node, each before its children, and none too deep."""
+        stack = [(tree, 0)]
+        while stack:
+            node, depth = stack.pop()
+            if depth > DEEPEST:
+                raise QueryError(
+                    "SW-102", f"the expression is more than {DEEPEST} operators deep", expected="fewer operators",
+                    hint="use IN for a list of values, or split the query into views",
+                    place=self.source.place_of(node),
+                )  # fmt: skip
+            yield node
+            stack += [(child, depth + 1) for child in node.iter_expressions(reverse=True)]
+
+    def _spelled(self, column: exp.Column) -> Tree:
+        """A column as plans name it; `column.field` as `column['field']`, which Spark reads alike."""
+        column = self._renamed(column)
+        parts = [part.name for part in column.parts]
         with self.source.blaming(column):
-            return self.schema.reference(self.schema.find(name_of(self._renamed(column))))
+            for taken in (2, 1):
+                found = self.matching(".".join(parts[:taken])) if len(parts) >= taken else []
+                if len(found) == 1:
+                    return self._field(found[0], parts[taken:])
+            check_reference(name_of(column), self.schema, self.pseudo)
+        return exp.column(parts[-1].lower())
 
-    def _respelled(self, node: Tree) -> Tree:
-        """`column.field` as `column['field']`, which Spark reads alike: with dots it looks like `alias.column`."""
-        if not isinstance(node, exp.Column):
-            return node
-        node = self._renamed(node)
-        parts = [part for part in node.parts if isinstance(part, exp.Identifier)]
-        owned = len(parts) > 1 and bool(self.schema.matching(f"{parts[0].name}.{parts[1].name}"))
-        if (
-            len(parts) <= 1 + owned
-            or len(parts) < len(node.parts)
-            or not (owned or self.schema.matching(parts[0].name))
-        ):
-            return node
-        base: Tree = exp.Column(this=parts[1], table=parts[0]) if owned else exp.Column(this=parts[0])
-        with self.source.blaming(node):
-            found = self.schema.matching(".".join(part.name for part in parts[: 1 + owned]))
-            check_fields(found[0].type if len(found) == 1 else UNKNOWN, [part.name for part in parts[1 + owned :]])
-        for part in parts[1 + owned :]:
-            base = exp.Bracket(this=base, expressions=[exp.Literal.string(part.name)])
-        return base
+    def _field(self, column: Field, path: list[str]) -> Tree:
+        tree: Tree = column_node(self.spelling(column))
+        check_path(column.type, path)
+        for name in path:
+            tree = exp.Bracket(this=tree, expressions=[exp.Literal.string(name)])
+        return tree
 
     def _renamed(self, column: exp.Column) -> exp.Column:
         """The first of two aliases stands for the second."""
@@ -87,37 +156,19 @@ class Scope:
             first.set("this", self.renamed[first.name.lower()])
         return column
 
-    def _refuse_foreign(self, tree: Tree) -> None:
-        for node in tree.walk():
-            for test, what, instead in FOREIGN:
-                if test(node):
-                    raise QueryError(
-                        "SW-140", f"{what} is not supported", expected="an expression over the row", hint=instead,
-                        place=self.source.place_of(node),
-                    )  # fmt: skip
-
-
-def check_fields(kind: str, path: list[str]) -> None:
-    """A path of fields leads somewhere in a type; in types other than structs only Spark can tell."""
-    for name in path:
-        built = exp.DataType.build(kind, dialect=DIALECT)
-        if built.is_type("unknown", "variant", "map", "array", "json"):
-            return
-        fields = {
-            each.name.lower(): each.args.get("kind") for each in built.expressions if isinstance(each, exp.ColumnDef)
-        }
-        if name.lower() not in fields:
-            raise QueryError(
-                "SW-201", f"there is no field '{name}' in a column of type {kind}",
-                expected="a field of: " + ", ".join(fields) if fields else "a column of a struct type",
-                hint=nearest(name, fields) if fields else "name the column alone",
-            )  # fmt: skip
-        inner = fields[name.lower()]
-        kind = text(inner) if inner else UNKNOWN
+    def _refuse_foreign(self, node: Tree) -> None:
+        for each in foreign_to(type(node).__mro__):
+            if not each.unless(node):
+                raise QueryError(
+                    "SW-140", f"{each.what} is not supported", expected="an expression over the row", hint=each.instead,
+                    place=self.source.place_of(node),
+                )  # fmt: skip
 
 
 def canonical(tree: Tree) -> Tree:
     """The tree that its own text reads as, so that writing and reading it again changes nothing."""
+    if all(type(node) in STABLE for node in tree.walk()):
+        return tree
     sql = text(tree)
     for _ in range(4):
         tree = normal(parsed(sql).copy())

@@ -147,16 +147,18 @@ class ScriptReader:
 
     def _stream(self, statement: syntax.CreateStream) -> StreamDef:
         fields: list[Field] = []
+        seen: set[str] = set()
         for column in statement.columns:
             with self.source.blaming(column.span):
                 kind = spark_type(column.type)
             with self.source.blaming(column.name):
                 check_name(column.name.name)
-            if any(each.name.lower() == column.name.name.lower() for each in fields):
+            if column.name.name.lower() in seen:
                 raise QueryError(
                     "SW-206", f"two columns are named '{column.name.name}'", expected="a name for each column",
                     hint="rename one of them", place=self.source.place_of(column.name),
                 )  # fmt: skip
+            seen.add(column.name.name.lower())
             fields.append(Field(column.name.name, kind))
         schema = Schema(tuple(fields))
         roles = {role: self._role(role, column, schema) for role, column in statement.roles.items()}

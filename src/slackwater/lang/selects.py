@@ -14,7 +14,7 @@ from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Distinct, Frequency, Item, Plan, Project, Select, Window
 from slackwater.algebra.schema import Expr
 from slackwater.errors import QueryError
-from slackwater.lang.grouping import Grouping, natural_name, unique
+from slackwater.lang.grouping import Grouping, Names, natural_name
 from slackwater.lang.queries import BRACKET, FIRST_ALIAS
 from slackwater.lang.scope import Scope
 from slackwater.lang.syntax import Clause
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from slackwater.lang.binder import Binder
 
 SELECT_ARGS = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "emit"}
+
+MOST_SOURCES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,11 @@ class SelectBinder:
             )  # fmt: skip
         joins = self.select.args.get("joins") or []
         sources = [from_.this, *(join.this for join in joins)]
+        if len(sources) > MOST_SOURCES:
+            raise QueryError(
+                "SW-104", f"FROM has {len(sources)} items, more than {MOST_SOURCES}", expected="fewer",
+                hint="join in views first", place=self.binder.source.place_of(sources[MOST_SOURCES]),
+            )  # fmt: skip
         self._move_bracket(sources)
         for each in sources:
             if first := each.meta.get(FIRST_ALIAS):
@@ -121,7 +128,7 @@ class SelectBinder:
                 "SW-201", f"there is no source '{table}' here", expected=" or ".join(known),
                 hint="use an alias of FROM", place=scope.source.place_of(item),
             )  # fmt: skip
-        return [Selected(column_node(scope.schema.reference(each)), each.name, item) for each in fields]
+        return [Selected(column_node(scope.spelling(each)), each.name, item) for each in fields]
 
     def _check_calls(self, tree: Tree) -> None:
         for inner in (each for call in aggregates(tree) for each in nested_aggregates(call)):
@@ -162,7 +169,7 @@ class SelectBinder:
         named = {each.name.lower(): each.tree for each in items if each.name}
 
         def meant(node: Tree) -> Tree | None:
-            if not isinstance(node, exp.Column) or node.table or scope.schema.matching(node.name):
+            if not isinstance(node, exp.Column) or node.table or scope.matching(node.name):
                 return None
             return named.get(node.name.lower()) if node.name.lower() not in scope.pseudo else None
 
@@ -201,19 +208,20 @@ class SelectBinder:
 
     def _partition(self, column: exp.Column, items: list[Selected], scope: Scope) -> Tree:
         named = {each.name.lower(): each.tree for each in items if each.name and isinstance(each.tree, exp.Column)}
-        if not column.table and not scope.schema.matching(column.name) and column.name.lower() in named:
+        if not column.table and not scope.matching(column.name) and column.name.lower() in named:
             return named[column.name.lower()]
         return column_node(scope.reference(column))
 
     def _named(self, items: list[Selected], trees: list[Tree]) -> list[tuple[str, Tree]]:
         """Names for all items: given ones must differ, made ones are made to."""
         given = [each.name or (natural_name(each.tree) if isinstance(each.tree, exp.Column) else "") for each in items]
-        for n, name in enumerate(given):
-            if name and name.lower() in map(str.lower, given[:n]):
-                raise self._named_twice(name, items[n])
-        names: list[str] = []
-        for n, name in enumerate(given):
-            names.append(name or unique(natural_name(items[n].tree), [*filter(None, given), *names]))
+        seen: set[str] = set()
+        for name, item in zip(given, items, strict=True):
+            if name and name.lower() in seen:
+                raise self._named_twice(name, item)
+            seen.add(name.lower())
+        made = Names(given)
+        names = [name or made.new(natural_name(item.tree)) for name, item in zip(given, items, strict=True)]
         return list(zip(names, trees, strict=True))
 
     def _named_twice(self, name: str, item: Selected) -> QueryError:
@@ -231,7 +239,8 @@ class SelectBinder:
             columns = tuple(name_of(tree) for tree in by if isinstance(tree, exp.Column))
             child = Frequency(_rows(child), every, columns)
         scope = Scope.over(child, self.binder.source)
-        plan: Plan = Project(child, tuple(Item(name, scope.typed(tree)) for name, tree in named))
+        exprs = scope.all_typed([tree for _, tree in named])
+        plan: Plan = Project(child, tuple(Item(name, expr) for (name, _), expr in zip(named, exprs, strict=True)))
         if distinct:
             self.binder.refuse(distinct, set())
             plan = Distinct(plan)

@@ -41,11 +41,17 @@ class Source:
 
     def place_of(self, node: exp.Expr) -> Place:
         """Where a tree stands: from its first to its last token, closing parentheses included."""
+        span = self.span(node)
+        if span is None:
+            return self.place_of(node.parent) if node.parent else self.place((0, 0))
+        return self.place(span)
+
+    def span(self, node: exp.Expr) -> Span | None:
         spans = [span for span in map(span_of, node.walk()) if span]
         if not spans:
-            return self.place_of(node.parent) if node.parent else self.place((0, 0))
+            return None
         start, end = min(each[0] for each in spans), max(each[1] for each in spans)
-        return self.place((start, _closed(self.text, start, end)))
+        return start, _closed(self.text, start, end)
 
     @contextmanager
     def blaming(self, what: exp.Expr | Span | None) -> Iterator[None]:

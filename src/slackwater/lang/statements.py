@@ -192,14 +192,16 @@ class StatementParser(QueryParser):
         self._advance()
         self.expect("(", hint="write OPTIONS (key 'value', ...)")
         options: dict[str, str] = {}
+        seen: set[str] = set()
         while not self._match(TokenType.R_PAREN):
             start = self.here()[0]
             key = self._prev.text if self._match(TokenType.STRING) else self._dotted("an option")
-            if key.lower() in map(str.lower, options):
+            if key.lower() in seen:
                 raise self.problem(
                     "SW-123", f"the option '{key}' is given twice", expected="each option once",
                     hint="remove one of them", span=self.since(start),
                 )  # fmt: skip
+            seen.add(key.lower())
             self._match(TokenType.EQ)
             options[key] = self._value(f"{key} 'value'")
             if not self._match(TokenType.COMMA) and self._curr.token_type != TokenType.R_PAREN:
