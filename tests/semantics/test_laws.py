@@ -12,12 +12,12 @@ from slackwater.algebra.monotonicity import Class, class_of
 from slackwater.algebra.nodes import Aggregate, Emit, Frequency, Mode, Plan, Window, inputs, with_inputs
 from slackwater.semantics import Answer, Feed, interpret
 from slackwater.semantics.values import orders
-from slackwater.testing.plans import Case, Shape, cases
+from slackwater.testing.plans import Case, Shape, seeded_cases
 from slackwater.testing.streams import recut
 
 ONE_STREAM = Shape(streams=("Readings",))
 IN_TIME = Shape(ranges=(Kind.TIME,))
-LAW = settings(max_examples=100, deadline=None)
+LAW = settings(max_examples=150, deadline=None)
 
 
 def told(answer: Answer) -> list:
@@ -32,7 +32,7 @@ def told(answer: Answer) -> list:
 @given(data=st.data())
 def test_any_cut_into_batches_gives_the_same_rows_when_nothing_is_late(data: st.DataObject, mode: Mode):
     shape = data.draw(st.sampled_from([ONE_STREAM, IN_TIME]))
-    case = data.draw(cases(replace(shape, mode=mode), punctuation="never_late"))
+    case = data.draw(seeded_cases(replace(shape, mode=mode), punctuation="never_late"))
     answer = interpret(case.plan, case.feeds, flush=True)
     assert answer.late == ()
     again = {name: data.draw(recut(feed)) for name, feed in case.feeds.items()}
@@ -43,7 +43,7 @@ def test_any_cut_into_batches_gives_the_same_rows_when_nothing_is_late(data: st.
 @LAW
 @given(data=st.data())
 def test_what_was_answered_is_not_taken_back_by_what_comes_later(data: st.DataObject, mode: Mode):
-    case = data.draw(cases(Shape(mode=mode)))
+    case = data.draw(seeded_cases(Shape(mode=mode)))
     longest = max(len(feed.batches) for feed in case.feeds.values())
     known = data.draw(st.integers(1, longest))
     before = {name: Feed(feed.batches[:known]) for name, feed in case.feeds.items()}
@@ -61,7 +61,7 @@ def padded(feeds: dict[str, Feed], batches: int) -> dict[str, Feed]:
 
 
 @LAW
-@given(cases(Shape(joins=False, subqueries=False, sets=False, instants=("stream", "rows", "jumps", "sampled"))))
+@given(seeded_cases(Shape(joins=False, subqueries=False, sets=False, instants=("stream", "rows", "jumps", "sampled"))))
 def test_rows_come_in_the_order_of_their_times_and_batches(case: Case):
     answer = interpret(case.plan, case.feeds, flush=True)
     places = [(row.batch, row.time) for row in answer.rows]
@@ -69,7 +69,7 @@ def test_rows_come_in_the_order_of_their_times_and_batches(case: Case):
 
 
 @LAW
-@given(cases(Shape(instants=("boundaries",), sync=True)))
+@given(seeded_cases(Shape(instants=("boundaries",), sync=True)))
 def test_after_the_sync_row_of_an_extent_none_of_its_rows_appears(case: Case):
     answer = interpret(replace(case.plan, sync=True), case.feeds, flush=True)
     batches = {sync.window_end: sync.batch for sync in answer.syncs}
@@ -83,7 +83,7 @@ ONE_PLACE = Shape(instants=("stream", "rows", "jumps", "sampled"), joins=False, 
 
 
 @LAW
-@given(cases(ONE_PLACE))
+@given(seeded_cases(ONE_PLACE))
 def test_a_row_that_lost_its_place_might_as_well_not_have_come(case: Case):
     answer = interpret(case.plan, case.feeds)
     ((name, feed),) = case.feeds.items()
@@ -98,7 +98,7 @@ def test_a_row_that_lost_its_place_might_as_well_not_have_come(case: Case):
 
 
 @LAW
-@given(cases())
+@given(seeded_cases())
 def test_nothing_is_late_before_a_punctuation(case: Case):
     silent = [(name, [replace(batch, punctuation=None) for batch in feed.batches]) for name, feed in case.feeds.items()]
     answer = interpret(case.plan, {name: Feed(tuple(batches)) for name, batches in silent}, flush=True)
@@ -113,7 +113,7 @@ def everywhere(plan: Plan, change) -> Plan:
 
 
 @LAW
-@given(cases(Shape(instants=("boundaries",), ranges=(Kind.TIME,), aggregates=True)), st.integers(1, 5))
+@given(seeded_cases(Shape(instants=("boundaries",), ranges=(Kind.TIME,), aggregates=True)), st.integers(1, 5))
 def test_panes_mean_the_same(case: Case, pane: int):
     def paned(plan: Plan) -> Plan:
         return replace(plan, pane=pane) if isinstance(plan, Aggregate) else plan
@@ -123,7 +123,7 @@ def test_panes_mean_the_same(case: Case, pane: int):
 
 
 @LAW
-@given(cases(Shape(instants=("jumps", "boundaries"), pushed=False)))
+@given(seeded_cases(Shape(instants=("jumps", "boundaries"), pushed=False)))
 def test_a_frequency_pushed_into_its_window_means_the_same(case: Case):
     def push(plan: Plan) -> Plan:
         match plan:
@@ -137,7 +137,7 @@ def test_a_frequency_pushed_into_its_window_means_the_same(case: Case):
 
 
 @LAW
-@given(cases(Shape(mode=Mode.CHANGES)))
+@given(seeded_cases(Shape(mode=Mode.CHANGES)))
 def test_a_changelog_says_only_what_its_class_allows(case: Case):
     assert isinstance(case.plan, Emit)
     changes = interpret(case.plan, case.feeds, flush=True).changes

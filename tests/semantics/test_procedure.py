@@ -17,7 +17,7 @@ STREAM: StreamDef = READINGS
 SEQUENCE = Disorder(CATALOG.fill(Scan("Readings", "S", (), "")), Policy())
 COUNT = (Item("n", Expr("COUNT(*)", "bigint")),)
 V = (Item("v", Expr("v", "int")),)
-QUICK = settings(max_examples=120, deadline=None)
+QUICK = settings(max_examples=80, deadline=None)
 Row = dict[str, object]
 
 

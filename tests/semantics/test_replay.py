@@ -28,7 +28,7 @@ from slackwater.semantics import Answer, Feed, interpret, relational
 from slackwater.semantics.changelog.replay import table_at
 from slackwater.semantics.rows import Row
 from slackwater.semantics.values import orders
-from slackwater.testing.plans import Case, Shape, cases
+from slackwater.testing.plans import Case, Shape, seeded_cases
 
 SHAPE = Shape(mode=Mode.CHANGES, instants=("stream", "rows", "jumps"), subqueries=False, ordered=False)
 
@@ -112,8 +112,8 @@ def moments(answer: Answer) -> list[int]:
     return sorted(times | {time - 1 for time in times})
 
 
-@settings(max_examples=100, deadline=None)
-@given(cases(SHAPE, max_rows=12))
+@settings(max_examples=150, deadline=None)
+@given(seeded_cases(SHAPE, max_rows=12))
 def test_the_table_is_the_query_over_the_live_rows(case: Case):
     answer = interpret(case.plan, case.feeds, flush=True)
     for time in moments(answer):

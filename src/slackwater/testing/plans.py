@@ -1,8 +1,13 @@
 """Random bound plans over the fixed catalog, as hypothesis strategies: every operator and every kind of window.
 
-    from slackwater.testing.plans import cases, plans
     @given(cases())
     def test(case): interpret(case.plan, case.feeds, flush=True)
+
+    @given(seeded_cases())                 # as above, ten times as quick, but what fails is not made smaller
+    def test(case): ...
+
+    @pytest.mark.parametrize("seed", [17, 2_035])
+    def test(seed): case = seeded_case(seed)
 
 A plan is drawn in the canonical form that the binder gives (docs/design/algebra.md), and passes the checks of the
 algebra: every plan is one that a query could have. `Shape` says what may be drawn:
@@ -36,12 +41,14 @@ from slackwater.algebra.nodes import (
     Select,
     Subquery,
     Union,
+    View,
     Window,
     walk,
 )
 from slackwater.semantics.feeds import Feed
 from slackwater.testing.catalog import CATALOG
-from slackwater.testing.streams import feeds
+from slackwater.testing.choices import Choices, Drawn, Seeded, one_in
+from slackwater.testing.streams import make_feeds
 from slackwater.testing.terms import Terms, equality
 
 Instants: TypeAlias = Literal["stream", "rows", "jumps", "boundaries", "sampled"]
@@ -64,6 +71,8 @@ class Shape:
     distinct: bool = True
     joins: bool = True
     subqueries: bool = True
+    views: bool = True
+    """Whether a subquery may be a registered view."""
     sets: bool = True
     result_frequencies: bool = True
     strict: bool = True
@@ -84,24 +93,37 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn, shape: Shape | None = None, /, **options: Any) -> Case:
-    """A plan and feeds for its streams; the options are those of `testing.streams.feed` and `rows`."""
-    shape = shape or Shape()
-    plan = draw(plans(shape))
-    names = sorted({node.stream for node in walk(plan) if isinstance(node, Scan)})
-    return Case(plan, draw(feeds(names, unit=shape.unit, **options)))
+    """A plan and feeds for its streams; the options are those of `testing.streams.make_feed`."""
+    return make_case(Drawn(draw), shape or Shape(), **options)
+
+
+def seeded_case(seed: int, shape: Shape | None = None, /, **options: Any) -> Case:
+    """The case that follows from a seed: much quicker than drawing, for runs of thousands."""
+    return make_case(Seeded(seed), shape or Shape(), **options)
+
+
+def seeded_cases(shape: Shape | None = None, /, **options: Any) -> st.SearchStrategy[Case]:
+    """`seeded_case` of any seed: quick enough for thousands; what fails is named by its seed, but not shrunk."""
+    return st.integers(0, 2**40).map(lambda seed: seeded_case(seed, shape, **options))
 
 
 @st.composite
 def plans(draw: st.DrawFn, shape: Shape | None = None) -> Emit:
     """A bound plan with an `Emit` root."""
-    return Sketch(draw, shape or Shape()).root()
+    return Sketch(Drawn(draw), shape or Shape()).root()
+
+
+def make_case(choices: Choices, shape: Shape, **options: Any) -> Case:
+    plan = Sketch(choices, shape).root()
+    names = sorted({node.stream for node in walk(plan) if isinstance(node, Scan)})
+    return Case(plan, make_feeds(choices, names, unit=shape.unit, **options))
 
 
 class Sketch:
     """Draws the parts of one plan; aliases are counted, so that no two sources share one."""
 
-    def __init__(self, draw: st.DrawFn, shape: Shape, aliases: int = 0) -> None:
-        self.draw = draw
+    def __init__(self, choices: Choices, shape: Shape, aliases: int = 0) -> None:
+        self.choices = choices
         self.shape = shape
         self.aliases = aliases
 
@@ -110,8 +132,8 @@ class Sketch:
         return self.shape.mode is Mode.FINAL
 
     def root(self) -> Emit:
-        kind = self.draw(st.sampled_from(self.shape.instants))
-        chosen = self.draw(st.sampled_from(["no", "no", "no", *self.set_operations(kind)]))
+        kind = self.choices.one_of(self.shape.instants)
+        chosen = self.choices.one_of(["no", "no", *self.set_operations(kind)])
         if chosen == "no":
             plan = self.query(kind)
         else:
@@ -119,7 +141,7 @@ class Sketch:
             left, right = (self.side(kind, slide) for _ in range(2))
             plan = Union(left, right) if chosen == "union" else Minus(left, right)
         syncable = kind == "boundaries" and self.final and self.shape.sync
-        return Emit(plan, self.shape.mode, sync=syncable and self.draw(st.booleans()))
+        return Emit(plan, self.shape.mode, sync=syncable and one_in(self.choices, 2))
 
     def set_operations(self, kind: Instants) -> list[str]:
         """EXCEPT has a final answer at boundaries only, and needs the same instants on both sides."""
@@ -138,59 +160,61 @@ class Sketch:
         joined = isinstance(plan, Join)
         plan = self.filtered(plan)
         if self.aggregating(kind, joined):
-            plan = self.filtered(Terms.over(plan).aggregate(self.draw, plan, self.shape.ordered))
-        items = Terms.over(plan).items(self.draw)
+            plan = self.filtered(Terms.over(plan).aggregate(self.choices, plan, self.shape.ordered))
+        items = Terms.over(plan).items(self.choices)
         if self.distinct(kind):
             return self.thinned(Distinct(Project(plan, items)))
         return Project(self.thinned(plan), items)
 
     def filtered(self, plan: Plan) -> Plan:
         """WHERE or HAVING, or neither."""
-        if not self.shape.selects or not self.draw(_one_in(2)):
+        if not self.shape.selects or not one_in(self.choices, 2):
             return plan
-        return Select(plan, Terms.over(plan).condition(self.draw))
+        return Select(plan, Terms.over(plan).condition(self.choices))
 
     def joining(self, kind: Instants) -> bool:
-        return self.shape.joins and kind in ("stream", "rows", "boundaries") and self.draw(_one_in(4))
+        return self.shape.joins and kind in ("stream", "rows", "boundaries") and one_in(self.choices, 4)
 
     def aggregating(self, kind: Instants, joined: bool) -> bool:
         """Whether the query groups; with EMIT FINAL only where every answer is final."""
         unfinal = kind in ("stream", "sampled") or (kind == "rows" and joined)
-        return self.shape.aggregates and not (self.final and unfinal) and self.draw(_one_in(2))
+        return self.shape.aggregates and not (self.final and unfinal) and one_in(self.choices, 2)
 
     def distinct(self, kind: Instants) -> bool:
         final = kind in ("boundaries", "jumps")
-        return self.shape.distinct and (final or not self.final) and self.draw(_one_in(5))
+        return self.shape.distinct and (final or not self.final) and one_in(self.choices, 5)
 
     def thinned(self, plan: Plan) -> Plan:
         """A frequency on the result, or none. Rows that may still change cannot be counted."""
-        if not self.shape.result_frequencies or not self.final or not self.draw(_one_in(4)):
+        if not self.shape.result_frequencies or not self.final or not one_in(self.choices, 4):
             return plan
         return self.frequency(plan)
 
     def frequency(self, plan: Plan) -> Plan:
         """F over what is no window: it picks rows."""
-        every = self.draw(st.one_of(self.tuples(2, 4), self.times(2, 12)))
-        by = Terms.over(plan).partition(self.draw) if self.shape.partitioned else ()
-        strict = self.shape.strict and every.is_time and self.draw(_one_in(4))
+        every = self.tuples(2, 4) if one_in(self.choices, 2) else self.times(2, 12)
+        by = Terms.over(plan).partition(self.choices) if self.shape.partitioned else ()
+        strict = self.shape.strict and every.is_time and one_in(self.choices, 3)
         return Frequency(plan, every, by, strict)
 
     def joined(self, kind: Instants, slide: Length) -> Plan:
         left, right = self.source(kind, slide), self.source(kind, slide)
-        condition = equality(Terms.over(left), Terms.over(right)) if self.draw(st.booleans()) else None
+        condition = equality(Terms.over(left), Terms.over(right)) if one_in(self.choices, 2) else None
         return Join(left, right, condition)
 
     def nested(self, kind: Instants, slide: Length, depth: int) -> Plan:
-        """A stream, or a subquery in the place of one."""
-        if not (self.shape.subqueries and depth and self.draw(_one_in(4))):
+        """A stream, or a subquery or view in the place of one."""
+        if not (self.shape.subqueries and depth and one_in(self.choices, 4)):
             return self.source(kind, slide)
-        inner = Sketch(self.draw, replace(self.shape, mode=Mode.FINAL), self.aliases)
-        query = inner.query(self.draw(st.sampled_from(self.shape.instants)), depth - 1)
+        inner = Sketch(self.choices, replace(self.shape, mode=Mode.FINAL), self.aliases)
+        query = inner.query(self.choices.one_of(self.shape.instants), depth - 1)
         self.aliases = inner.aliases + 1
-        return self.windowed(Subquery(f"q{self.aliases}", query), kind, slide)
+        alias = f"q{self.aliases}"
+        view = self.shape.views and one_in(self.choices, 3)
+        return self.windowed(View(f"view_{alias}", alias, query) if view else Subquery(alias, query), kind, slide)
 
     def source(self, kind: Instants, slide: Length) -> Plan:
-        name = self.draw(st.sampled_from(self.shape.streams))
+        name = self.choices.one_of(self.shape.streams)
         self.aliases += 1
         scan = CATALOG.fill(Scan(name, f"s{self.aliases}", (), ""))
         return self.windowed(Disorder(scan, Policy()), kind, slide)
@@ -198,7 +222,7 @@ class Sketch:
     def windowed(self, stream: Plan, kind: Instants, slide: Length) -> Plan:
         """RANGE and FREQUENCY over a stream, so that its instants are of the kind."""
         by: tuple[str, ...] = ()
-        if self.shape.partitioned and self.draw(_one_in(4)):
+        if self.shape.partitioned and one_in(self.choices, 4):
             by = (Terms.over(stream).key,)
         match kind:
             case "stream":
@@ -208,34 +232,30 @@ class Sketch:
             case "rows":
                 return Window(stream, self.range(), by=by)
             case "jumps":
-                return self.jumping(stream, self.range(), self.draw(self.tuples(2, 4)), by)
+                return self.jumping(stream, self.range(), self.tuples(2, 4), by)
             case "boundaries":
                 return self.jumping(stream, self.range(slide), slide, by)
 
     def jumping(self, stream: Plan, length: Length, every: Length, by: tuple[str, ...]) -> Plan:
         """The frequency over the window, or in it already."""
-        if self.shape.pushed and self.draw(st.booleans()):
+        if self.shape.pushed and one_in(self.choices, 2):
             return Window(stream, length, every, by)
         return Frequency(Window(stream, length, ONE_TUPLE), every, by)
 
     def range(self, slide: Length | None = None) -> Length:
         """Shorter than the slide, as long, or a multiple and more, in time; or a few tuples."""
-        kind = self.draw(st.sampled_from(self.shape.ranges))
+        kind = self.choices.one_of(self.shape.ranges)
         if kind is Kind.TUPLES:
-            return self.draw(self.tuples(1, 5))
+            return self.tuples(1, 5)
         if slide is None:
-            return self.draw(self.times(1, 12))
-        return self.draw(st.one_of(self.times(1, 12), st.just(slide), st.just(Length(slide.amount * 3, Kind.TIME))))
+            return self.times(1, 12)
+        return self.choices.one_of([self.times(1, 12), slide, Length(slide.amount * 3, Kind.TIME)])
 
     def slide(self) -> Length:
-        return self.draw(self.times(2, 8))
+        return self.times(2, 8)
 
-    def times(self, least: int, most: int) -> st.SearchStrategy[Length]:
-        return st.integers(least, most).map(lambda number: Length(number * self.shape.unit, Kind.TIME))
+    def times(self, least: int, most: int) -> Length:
+        return Length(self.choices.between(least, most) * self.shape.unit, Kind.TIME)
 
-    def tuples(self, least: int, most: int) -> st.SearchStrategy[Length]:
-        return st.integers(least, most).map(lambda number: Length(number, Kind.TUPLES))
-
-
-def _one_in(count: int) -> st.SearchStrategy[bool]:
-    return st.sampled_from([False] * (count - 1) + [True])
+    def tuples(self, least: int, most: int) -> Length:
+        return Length(self.choices.between(least, most), Kind.TUPLES)

@@ -1,8 +1,9 @@
 """Random streams as hypothesis strategies: chosen disorder, any cut into batches, any monotone punctuation.
 
-    from slackwater.testing.streams import feeds
-    @given(feeds(disorder=["bounded"], punctuation="any"))
+    @given(feeds(["Readings"], disorder=["bounded"], punctuation="any"))
     def test(given_feeds): interpret(plan, given_feeds)
+
+    make_feed(Seeded(seed), READINGS, punctuation="trailing")   # the same, from a seed
 
 Times are multiples of `unit` ticks, starting at 0, so that plans drawn with the same unit (`testing.plans`) have
 windows of a few rows. Spark's watermark has milliseconds: use a unit of at least 1,000 for what runs there.
@@ -32,6 +33,7 @@ from hypothesis import strategies as st
 from slackwater.algebra.catalog import StreamDef
 from slackwater.semantics.feeds import Batch, Feed
 from slackwater.testing.catalog import CATALOG
+from slackwater.testing.choices import Choices, Drawn, one_in
 
 Disorder: TypeAlias = Literal["none", "bounded", "heavy", "backlog"]
 Punctuation: TypeAlias = Literal["never_late", "any", "trailing"]
@@ -61,11 +63,9 @@ SELDOM = 240
 """A byte from here on makes something happen that is seldom."""
 
 
-@st.composite
-def rows(
-    draw: st.DrawFn,
+def make_rows(
+    choices: Choices,
     stream: StreamDef,
-    /,
     *,
     disorder: Sequence[Disorder] = DISORDERS,
     max_rows: int = 24,
@@ -77,12 +77,12 @@ def rows(
 ) -> list[Given]:
     """The rows of one stream in the order of their arrival. Ties in event time and in arrival are common.
 
-    All rows are read from one draw of bytes, which is quick, and shrinks to plain rows.
+    All rows are read from one choice of bytes, which is quick, and shrinks to plain rows.
     """
-    count = draw(st.integers(0, max_rows))
-    kind = draw(st.sampled_from(list(disorder)))
+    count = choices.between(0, max_rows)
+    kind = choices.one_of(list(disorder))
     width = len(stream.fields) + 6
-    drawn = draw(st.binary(min_size=count * width, max_size=count * width))
+    drawn = choices.octets(count * width)
     clock, made = 0, []
     for number in range(count):
         gap, delay, again, ahead, unknown, late, *cells = drawn[number * width : (number + 1) * width]
@@ -95,52 +95,78 @@ def rows(
         if duplicates and again >= SELDOM:
             made.append((clock + _pick(DELAYS[kind], late), dict(row)))
     if kind == "backlog":
-        made = _held_back(made, draw(st.integers(0, max(clock, 1))), draw(st.integers(1, 30)))
+        made = _held_back(made, choices.between(0, max(clock, 1)), choices.between(1, 30))
     made.sort(key=lambda pair: pair[0])
     return [row | ({stream.arrival: arrival * unit} if stream.arrival else {}) for arrival, row in made]
 
 
-@st.composite
-def feed(
-    draw: st.DrawFn,
+def make_feed(
+    choices: Choices,
     stream: StreamDef,
-    /,
     *,
     punctuation: Punctuation = "any",
     max_batches: int = 6,
     unit: int = 1,
     **options: Any,
 ) -> Feed:
-    """One stream cut into batches at any places, some of them empty, with a punctuation after each."""
-    arrived = draw(rows(stream, unit=unit, **options))
-    cuts = sorted(draw(st.lists(st.integers(0, len(arrived)), max_size=max_batches - 1)))
-    edges = [0, *cuts, len(arrived)]
-    batches = [arrived[start:end] for start, end in pairwise(edges)]
+    """One stream cut into batches at any places, some of them empty, with a punctuation after each.
+
+    The other options are those of `make_rows`.
+    """
+    arrived = make_rows(choices, stream, unit=unit, **options)
+    batches = _cut(choices, arrived, choices.between(0, max_batches - 1))
     times = [[row[str(stream.event_time)] for row in batch] for batch in batches]
     known = [[time for time in batch if time is not None] for batch in times]
-    marks = draw(_punctuations(known, punctuation, unit))
+    marks = _punctuations(choices, known, punctuation, unit)
     return Feed(tuple(Batch(tuple(batch), mark) for batch, mark in zip(batches, marks, strict=True)))
 
 
-def feeds(streams: Sequence[str] = ("Readings", "Events", "Pulses"), **options: Any) -> st.SearchStrategy[Any]:
-    """A feed for each stream of the catalog that is named; the options are those of `feed` and `rows`."""
+def make_feeds(choices: Choices, streams: Sequence[str], **options: Any) -> dict[str, Feed]:
+    """A feed for each stream of the catalog that is named."""
     known = {stream.name: stream for stream in CATALOG.streams}
-    return st.fixed_dictionaries({name: feed(known[name], **options) for name in streams})
+    return {name: make_feed(choices, known[name], **options) for name in streams}
 
 
-@st.composite
-def recut(draw: st.DrawFn, given: Feed) -> Feed:
+def recut_feed(choices: Choices, given: Feed) -> Feed:
     """The same rows with the same effective punctuations in other batches, some of them empty.
 
     A batch is taken apart, or empty ones are put in; the punctuation of the parts before the last repeats.
     """
     batches: list[Batch] = []
     for batch in given.batches:
-        cuts = sorted(draw(st.lists(st.integers(0, len(batch.rows)), max_size=2)))
-        edges = [0, *cuts, len(batch.rows)]
-        parts = [batch.rows[start:end] for start, end in pairwise(edges)]
-        batches += [Batch(part) for part in parts[:-1]] + [Batch(parts[-1], batch.punctuation)]
+        parts = _cut(choices, batch.rows, choices.between(0, 2))
+        batches += [Batch(tuple(part)) for part in parts[:-1]] + [Batch(tuple(parts[-1]), batch.punctuation)]
     return Feed(tuple(batches))
+
+
+@st.composite
+def rows(draw: st.DrawFn, stream: StreamDef, /, **options: Any) -> list[Given]:
+    """`make_rows` as a strategy."""
+    return make_rows(Drawn(draw), stream, **options)
+
+
+@st.composite
+def feed(draw: st.DrawFn, stream: StreamDef, /, **options: Any) -> Feed:
+    """`make_feed` as a strategy."""
+    return make_feed(Drawn(draw), stream, **options)
+
+
+@st.composite
+def feeds(draw: st.DrawFn, streams: Sequence[str], /, **options: Any) -> dict[str, Feed]:
+    """`make_feeds` as a strategy."""
+    return make_feeds(Drawn(draw), streams, **options)
+
+
+@st.composite
+def recut(draw: st.DrawFn, given: Feed) -> Feed:
+    """`recut_feed` as a strategy."""
+    return recut_feed(Drawn(draw), given)
+
+
+def _cut(choices: Choices, items: Sequence[Any], cuts: int) -> list[Sequence[Any]]:
+    """A sequence in pieces, some of them empty."""
+    edges = [0, *sorted(choices.between(0, len(items)) for _ in range(cuts)), len(items)]
+    return [items[start:end] for start, end in pairwise(edges)]
 
 
 def _pick(choices: tuple[Any, ...], byte: int) -> Any:
@@ -163,18 +189,21 @@ def _held_back(made: list[tuple[int, Given]], start: int, length: int) -> list[t
     return [(start + length if late else arrival, row) for late, (arrival, row) in zip(behind, made, strict=True)]
 
 
-@st.composite
-def _punctuations(draw: st.DrawFn, times: list[list[int]], kind: Punctuation, unit: int) -> list[int | None]:
+def _punctuations(choices: Choices, times: list[list[int]], kind: Punctuation, unit: int) -> list[int | None]:
     match kind:
         case "never_late":
             return [_least(times[batch + 1 :], times) for batch in range(len(times))]
         case "trailing":
-            slack = draw(st.integers(0, 6)) * unit
+            slack = choices.between(0, 6) * unit
             return [_greatest(times[: batch + 1], slack) for batch in range(len(times))]
         case "any":
-            highest = max((time for batch in times for time in batch), default=0)
-            mark = st.one_of(st.none(), st.integers(0, highest // unit + 9).map(lambda each: each * unit))
-            return _rising([draw(mark) for _ in times])
+            highest = max((time for batch in times for time in batch), default=0) // unit + 9
+            return _rising([_mark(choices, highest, unit) for _ in times])
+
+
+def _mark(choices: Choices, highest: int, unit: int) -> int | None:
+    """Any time up to a little beyond the rows, or none."""
+    return None if one_in(choices, 4) else choices.between(0, highest) * unit
 
 
 def _rising(marks: list[int | None]) -> list[int | None]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from hypothesis import strategies as st
-
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import parsed, typed
 from slackwater.algebra.nodes import Aggregate, Item, Plan
 from slackwater.algebra.schema import Expr, Field, Schema
+from slackwater.testing.choices import Choices, some
 
 CONDITIONS = {
     "int": ("{} > 2", "{} = 1", "{} IS NULL OR {} < 4", "COALESCE({}, 0) % 2 = 0", "{} BETWEEN 0 AND 5", "NOT {} <> 1"),
@@ -62,28 +61,28 @@ class Terms:
     def filled(self, template: str, name: str) -> Expr:
         return expression(template.replace("{}", name), self.schema)
 
-    def condition(self, draw: st.DrawFn) -> Expr:
-        name, kind = draw(st.sampled_from(self.usable))
-        return self.filled(draw(st.sampled_from(CONDITIONS[kind])), name)
+    def condition(self, choices: Choices) -> Expr:
+        name, kind = choices.one_of(self.usable)
+        return self.filled(choices.one_of(CONDITIONS[kind]), name)
 
-    def partition(self, draw: st.DrawFn) -> tuple[str, ...]:
-        return draw(st.sampled_from([(), (self.key,)]))
+    def partition(self, choices: Choices) -> tuple[str, ...]:
+        return choices.one_of([(), (self.key,)])
 
-    def items(self, draw: st.DrawFn) -> tuple[Item, ...]:
+    def items(self, choices: Choices) -> tuple[Item, ...]:
         """A select list: some columns, some computed from them."""
-        chosen = draw(st.lists(st.sampled_from(self.usable), min_size=1, max_size=3))
-        exprs = [self.filled(draw(st.sampled_from(SCALARS[kind])), name) for name, kind in chosen]
+        chosen = some(choices, self.usable, 1, 3)
+        exprs = [self.filled(choices.one_of(SCALARS[kind]), name) for name, kind in chosen]
         return tuple(Item(f"c{number}", expr) for number, expr in enumerate(exprs))
 
     def pair(self) -> tuple[Item, ...]:
         """The two columns that every stream has."""
         return tuple(Item(name, expression(name, self.schema)) for name in ("id", "v"))
 
-    def aggregate(self, draw: st.DrawFn, child: Plan, ordered: bool = True) -> Aggregate:
+    def aggregate(self, choices: Choices, child: Plan, ordered: bool = True) -> Aggregate:
         """A grouping with one to three aggregates; without `ordered`, none that depends on the order of rows."""
-        grouped = draw(st.lists(st.sampled_from(self.usable), max_size=2, unique=True))
+        grouped = some(choices, self.usable, 0, 2)
         group = tuple(Item(f"g{number}", self.filled("{}", name)) for number, (name, _) in enumerate(grouped))
-        calls = draw(st.lists(st.sampled_from(self.calls(ordered)), min_size=1, max_size=3, unique=True))
+        calls = some(choices, self.calls(ordered), 1, 3)
         made = tuple(Item(f"a{number}", self.filled(*call)) for number, call in enumerate(calls))
         return Aggregate(child, group, made)
 

@@ -1,0 +1,78 @@
+"""Where random plans and streams get their choices from: hypothesis, which shrinks, or a seed, which is quick.
+
+What hypothesis finds is small; a run of thousands of cases is better drawn from seeds, and a seed that failed can be
+kept in a test.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from hypothesis import strategies as st
+
+T = TypeVar("T")
+
+
+class Choices(Protocol):
+    """The few kinds of choice that there are."""
+
+    def one_of(self, options: Sequence[T]) -> T:
+        """One of the options; hypothesis shrinks towards the first."""
+
+    def between(self, least: int, most: int) -> int:
+        """A whole number, both ends included."""
+
+    def octets(self, count: int) -> bytes:
+        """So many bytes."""
+
+
+class Drawn:
+    """Choices that hypothesis makes."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+
+    def one_of(self, options: Sequence[T]) -> T:
+        return self.draw(st.sampled_from(options))
+
+    def between(self, least: int, most: int) -> int:
+        return self.draw(st.integers(least, most))
+
+    def octets(self, count: int) -> bytes:
+        return self.draw(st.binary(min_size=count, max_size=count))
+
+
+class Seeded:
+    """Choices that follow from a seed.
+
+    >>> Seeded(7).between(1, 6) == Seeded(7).between(1, 6)
+    True
+    """
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)  # noqa: S311 (tests, not secrets)
+
+    def one_of(self, options: Sequence[T]) -> T:
+        return self.random.choice(options)
+
+    def between(self, least: int, most: int) -> int:
+        return self.random.randint(least, most)
+
+    def octets(self, count: int) -> bytes:
+        return self.random.randbytes(count)
+
+
+def one_in(choices: Choices, count: int) -> bool:
+    """True once in so many times; shrinks to False."""
+    return choices.one_of([False] * (count - 1) + [True])
+
+
+def some(choices: Choices, options: Sequence[T], least: int, most: int) -> list[T]:
+    """Some of the options, each at most once, in any order."""
+    left = list(options)
+    chosen: list[T] = []
+    for _ in range(choices.between(least, min(most, len(left)))):
+        chosen.append(left.pop(choices.between(0, len(left) - 1)))
+    return chosen
