@@ -1,0 +1,90 @@
+"""What the experiments share: one run of an estimator over a stream, and the streams that the papers did not try."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from slackwater.disorder import controller, streams
+from slackwater.disorder.replay import batches_by_rows, replay
+from slackwater.disorder.streams import Stream
+from slackwater.disorder.yardsticks import best_of_constants
+
+ROOT = Path(__file__).resolve().parents[2]
+TRACES = ROOT.parent / "shared" / "traces"
+"""Recorded streams, where there are some beside the repository: `source,event_ms,arrival_ms`, gzipped CSV."""
+
+HARD_ROWS = 40_000
+HARD_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came of one run; times in seconds. The buffer is the mean number of rows held."""
+
+    late: float
+    hold: float
+    buffer: float
+
+
+def run(stream: Stream, dratio: float, name: str, *, rows: int = 1, **parameters) -> Run:
+    """Replays the stream in batches of so many rows through a controller with this estimator."""
+    unit = {1_000: "ms", 1_000_000: "us"}[stream.ticks]
+    batches = batches_by_rows(stream.event, stream.arrival, rows, stream.source)
+    _, found = replay(batches, controller(dratio, name, unit=unit, **parameters))
+    return Run(found.late_share, found.mean_hold / stream.ticks, found.mean_held)
+
+
+def mid_stream(stream: Stream, rows: int) -> Stream:
+    """So many rows from the middle of a recording, where rows of every delay arrive."""
+    first = (len(stream) - rows) // 2
+    return replace(stream, event=stream.event[first:][:rows], arrival=stream.arrival[first:][:rows])
+
+
+def first_rows(stream: Stream, rows: int) -> Stream:
+    """The start of a recording: at first only the quickest rows have arrived."""
+    return replace(stream, event=stream.event[:rows], arrival=stream.arrival[:rows])
+
+
+def hindsight(stream: Stream, dratio: float, *, rows: int) -> Run:
+    """The best constant delay that keeps the ratio, chosen when all is over."""
+    batches = batches_by_rows(stream.event, stream.arrival, rows, stream.source)
+    found = best_of_constants(batches, int(dratio * len(stream))).measures
+    return Run(found.late_share, found.mean_hold / stream.ticks, found.mean_held)
+
+
+@cache
+def hard_streams() -> tuple[Stream, ...]:
+    """Heavy tails, two modes, bursts, an outage with catch-up, and the recorded streams."""
+    made = (
+        streams.pareto(HARD_ROWS, seed=1),
+        streams.lognormal_drift(HARD_ROWS, seed=2),
+        streams.two_modes(HARD_ROWS, seed=3),
+        streams.bursts(HARD_ROWS, seed=4),
+        streams.outage(HARD_ROWS, seed=5),
+    )
+    return (*made, *(recorded(path) for path in sorted(TRACES.glob("*.csv.gz"))))
+
+
+def recorded(path: Path) -> Stream:
+    with gzip.open(path, "rt") as lines:
+        rows = list(csv.DictReader(lines))
+    event, arrival = (np.array([int(row[name]) for row in rows]) for name in ("event_ms", "arrival_ms"))
+    _, source = np.unique([row["source"] for row in rows], return_inverse=True)
+    return Stream(path.name.removesuffix(".csv.gz"), event, arrival, source)
+
+
+def elsewhere(names: dict[str, dict], dratios: tuple[float, ...]) -> dict[tuple[str, float, str], Run]:
+    """Every hard stream, ratio and estimator, and the best constant, in batches of 64 rows."""
+    found = {}
+    for stream in hard_streams():
+        for dratio in dratios:
+            for label, how in names.items():
+                found[stream.name, dratio, label] = run(stream, dratio, rows=HARD_BATCH, **how)
+            found[stream.name, dratio, "best constant"] = hindsight(stream, dratio, rows=HARD_BATCH)
+    return found
