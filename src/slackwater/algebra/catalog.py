@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from slackwater.algebra.nodes import Plan, Scan
+from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.errors import QueryError, nearest
 
+LATE = "late"
+"""The format of the streams `name$late`; their `late_by` counts ticks."""
 TIMESTAMPS = ("timestamp", "timestamp_ntz", "timestamp_ltz")
 """The types that an event time or an arrival time may have."""
 
@@ -137,6 +139,24 @@ class Catalog:
 
     def with_sink(self, sink: SinkDef) -> Catalog:
         return replace(self, sinks=_added(self.sinks, sink, self.sinks))
+
+
+def late_stream(pipeline: Pipeline) -> StreamDef | None:
+    """The stream `name$late` of a pipeline that reads one stream: its late rows, by how much, and what they missed."""
+    scans = {scan.stream: scan for scan in walk(pipeline.plan) if isinstance(scan, Scan)}
+    if len(scans) != 1:
+        return None
+    (scan,) = scans.values()
+    more = (Field("late_by", "bigint"), Field("punctuation", "timestamp"), Field("windows_missed", "bigint"))
+    return StreamDef(
+        f"{pipeline.name}$late",
+        scan.fields + more,
+        LATE,
+        {"pipeline": pipeline.name},
+        scan.event_time,
+        scan.arrival,
+        scan.source,
+    )
 
 
 @dataclass(frozen=True, slots=True)
