@@ -197,13 +197,14 @@ def plot_five(five):
 
 
 def plot_six(six):
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 2.9), sharey=True)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 2.9))
     for axes, kind, x, text in (
         (left, "constant", SIGMAS, "sigma, s (constant)"),
         (right, "changing", PERIODS, "changes every, s"),
     ):
-        series = {f"D = {share(d)}": [100 * six[(kind, at), d].late for at in x] for d in RATIOS}
-        lines_plot(axes, x, series, xlabel=text, ylabel="late, %", ylim=(0, None))
+        series = {f"D = {share(d)}": [six[(kind, at), d].late / d for at in x] for d in RATIOS}
+        lines_plot(axes, x, series, xlabel=text, ylabel="late share / D", xticks=x, ylim=(0, None))
+        axes.axhline(1.0, color="black", linewidth=0.8)
     return save(figure, "adcj-figure-6")
 
 
@@ -218,7 +219,7 @@ def plot_seven(six, seven, ours):
             "two-max": [seven[kind, at].buffer for at in x],
             "budget": [ours[(kind, at), 0.001].buffer for at in x],
         }
-        lines_plot(axes, x, series, xlabel=text, ylabel="rows held at D = 0.1%", ylim=(0, None))
+        lines_plot(axes, x, series, xlabel=text, ylabel="rows held at D = 0.1%", xticks=x, ylim=(0, None))
     return save(figure, "adcj-figure-7")
 
 

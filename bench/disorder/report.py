@@ -88,10 +88,10 @@ def elsewhere_plot(found: dict[tuple[str, float, str], Run], labels: Sequence[st
         axes.axvline(1.0, color="black", linewidth=0.8)
         axes.grid(axis="x", alpha=0.3)
     left.invert_yaxis()
-    figure.legend(
-        left.get_legend_handles_labels()[0], labels, ncols=len(labels), loc="upper center", frameon=False, fontsize=8
-    )
-    figure.suptitle(title, y=1.06, fontsize=10)
+    handles, _ = left.get_legend_handles_labels()
+    below = {"loc": "lower center", "bbox_to_anchor": (0.5, -0.06)}
+    figure.legend(handles, labels, ncols=len(labels), frameon=False, fontsize=8, **below)
+    figure.suptitle(title, fontsize=10)
     return save(figure, name)
 
 
