@@ -90,8 +90,8 @@ class Clock:
     @property
     def latest(self) -> int:
         """The last punctuation that was given, a flush apart."""
-        return max(mark for mark in self.in_force if mark != END_OF_TIME)
+        return max((mark for mark in self.in_force if mark != END_OF_TIME), default=BEGINNING)
 
     @property
     def flushed(self) -> bool:
-        return self.in_force[-1] == END_OF_TIME
+        return END_OF_TIME in self.in_force
