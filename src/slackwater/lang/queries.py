@@ -160,7 +160,8 @@ class QueryParser(ClauseParser):
     def _parse_join(self, *args: Any, **kwargs: Any) -> exp.Join | None:
         comma = self._curr.token_type == TokenType.COMMA
         join = super()._parse_join(*args, **kwargs)
-        if join and not comma and not join.args.get("on") and not join.args.get("kind") and not join.args.get("using"):
+        said = ("on", "using", "kind", "method", "side")
+        if join and not comma and not any(join.args.get(each) for each in said):
             raise self.problem(
                 "SW-101", f"{self.found()} is not expected here", expected="ON and a condition",
                 hint="say which rows join, or write a comma instead of JOIN",
