@@ -1,11 +1,13 @@
 """EMIT CHANGES replayed as a table is, at every point in time, the query over the rows that live then."""
 
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.lengths import Length
+from slackwater.algebra.lengths import Kind, Length
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -43,7 +45,8 @@ class Live:
     def rows(self, plan: Plan) -> list[Row]:
         match plan:
             case Disorder(child=Scan() as scan):
-                return [row for row in self.sequence(scan) if row.time <= self.time]
+                rows = [row for row in self.sequence(scan) if row.time <= self.time]
+                return self.kept(rows) if scan.change_type else rows
             case Window(child=child, range=length, every=every, by=by):
                 return self.window(length, every.amount, self.parts(child, by))
             case Frequency(child=Window(child=child, range=length), every=every, by=by):
@@ -63,6 +66,17 @@ class Live:
             case Minus(left=left, right=right):
                 return relational.minus(self.rows(left), self.rows(right))
         raise TypeError(plan)
+
+    def kept(self, rows: list[Row]) -> list[Row]:
+        """The rows of `Edits` (op, id, v, ts) that its changes leave: a table by id."""
+        table: dict[object, Row] = {}
+        for row in rows:
+            op, key, *_ = row.values
+            if op == "delete":
+                table.pop(key, None)
+            elif op == "update_postimage" or key not in table:
+                table[key] = row
+        return list(table.values())
 
     def parts(self, plan: Plan, by: tuple[str, ...]) -> list[list[Row]]:
         rows, names = self.rows(plan), [each.name for each in schema_of(plan)]
@@ -112,8 +126,11 @@ def moments(answer: Answer) -> list[int]:
     return sorted(times | {time - 1 for time in times})
 
 
+EDITED = replace(SHAPE, streams=("Edits", "Edits", "Pulses"), instants=("stream", "rows"), ranges=(Kind.TIME,))
+
+
 @settings(max_examples=150, deadline=None)
-@given(seeded_cases(SHAPE, max_rows=12))
+@given(st.one_of(seeded_cases(SHAPE, max_rows=12), seeded_cases(EDITED, max_rows=12)))
 def test_the_table_is_the_query_over_the_live_rows(case: Case):
     answer = interpret(case.plan, case.feeds, flush=True)
     for time in moments(answer):
