@@ -1,0 +1,50 @@
+"""A rule is proved by running what it changed, before and after, through the reference interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from tests.rewrite.sameness import told
+from tests.rewrite.streams import feeds
+from tests.rewrite.templates import TEMPLATES, Case, Draw
+
+from slackwater.algebra.nodes import Plan
+from slackwater.rewrite import RULES, Rewritten, rewrite
+from slackwater.rewrite.change import Rule
+from slackwater.semantics import interpret
+
+COMPUTES_FEWER_WINDOWS = ("distribute_frequencies", "reuse_views")
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """A plan on which a rule fires, and what it makes of it."""
+
+    seed: str
+    before: Plan
+    after: Rewritten
+
+
+def firing(rule: Rule, seed: int) -> Fired | None:
+    """The plan of a seed, some of the other rules having been applied before, if the rule fires on it."""
+    rng = Random(f"{rule.__name__} {seed}")
+    case: Case = TEMPLATES[rule.__name__](Draw(rng))
+    others = [each for each in RULES if each is not rule]
+    for prepared in ([each for each in others if rng.random() < 0.4], others, []):
+        before = rewrite(case.plan, case.views, prepared).plan
+        after = rewrite(before, case.views, [rule])
+        if after.steps:
+            return Fired(f"{rule.__name__} {seed}", before, after)
+    return None
+
+
+def answers(fired: Fired, streams: int) -> Iterator[tuple[str, object, object]]:
+    """What both plans answer over so many streams, each with the seed that makes it."""
+    windows = fired.after.steps[0].rule not in COMPUTES_FEWER_WINDOWS
+    for number in range(streams):
+        seed = f"{fired.seed} {number}"
+        given, flush = feeds(seed, fired.before), Random(seed).random() < 0.7
+        before, after = (interpret(plan, given, flush) for plan in (fired.before, fired.after.plan))
+        yield seed, told(before, fired.before, windows=windows), told(after, fired.before, windows=windows)
