@@ -19,6 +19,7 @@ from slackwater.algebra.nodes import (
     Minus,
     Mode,
     Plan,
+    Policy,
     Project,
     Scan,
     Select,
@@ -100,7 +101,7 @@ class Live:
         The clock is that of the whole query, so that every stream is asked for at once.
         """
         items = tuple(Item(each.name, Expr(each.name, each.type)) for each in scan.fields)
-        answer = interpret(Emit(Project(Disorder(scan, None), items)), slowest(self.feeds), flush=True)
+        answer = interpret(Emit(Project(Disorder(scan, Policy()), items)), slowest(self.feeds), flush=True)
         return [Row(tuple(result.row.values()), result.time) for result in answer.rows]
 
 

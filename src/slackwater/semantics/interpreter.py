@@ -21,7 +21,8 @@ def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Ans
     """What a plan answers. `feeds` has a feed for each stream by name; a stream without one is empty.
 
     With `flush` one more batch follows the last, in which the punctuation of every stream is the end of time.
-    Batch N of the run takes in batch N of every feed; a feed that has ended gives empty batches.
+    Batch N of the run takes in batch N of every feed; a feed that has ended gives empty batches. A stream that is read
+    twice is punctuated alike for both readers, whatever their policies say: the punctuations are given.
     """
     root = plan if isinstance(plan, Emit) else Emit(plan)
     root = replace(root, child=apart(root.child))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 from slackwater.algebra.columns import schema_of
@@ -89,15 +90,13 @@ class Run:
     clock_of_inputs: Clock
     stores: Mapping[int, Store]
     numbers: Mapping[int, int]
-    kept: dict[tuple[str, int], Any] = field(default_factory=dict)
+    kept: dict[int, list[Row]] = field(default_factory=dict)
 
     @classmethod
     def over(cls, plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> Run:
         scans = [node for node in walk(plan) if isinstance(node, Scan)]
         clocks = clocks_of(scans, feeds, flush)
-        clock = clocks[scans[0].stream]
-        for each in clocks.values():
-            clock = clock.slower(each)
+        clock = reduce(Clock.slower, clocks.values())
         stores = {id(scan): record_store(scan, feeds.get(scan.stream, Feed())) for scan in scans}
         return cls(clock, stores, {id(node): number for number, node in enumerate(walk(plan))})
 
@@ -131,11 +130,9 @@ class Run:
 
     def stream(self, plan: Plan) -> list[Row]:
         """The rows of an operator in sequence, each with the batch in which it appears."""
-        key = ("stream", id(plan))
-        if key not in self.kept:
-            self.kept[key] = self._stream(plan)
-        rows: list[Row] = self.kept[key]
-        return rows
+        if id(plan) not in self.kept:
+            self.kept[id(plan)] = self._stream(plan)
+        return self.kept[id(plan)]
 
     def _stream(self, plan: Plan) -> list[Row]:
         match plan:
