@@ -124,7 +124,7 @@ def no_aggregates(calls: Iterable[object], where: str) -> None:
 def check_join(join: Join) -> None:
     """Extents with the same boundaries, or windows at rows: nothing else has a joint instant."""
     left, right = instants_of(join.left), instants_of(join.right)
-    taken = {each.qualifier.lower() for each in schema_of(join.left)}
+    taken = {each.qualifier.lower() for each in schema_of(join.left) if each.qualifier}
     if twice := [each.qualifier for each in schema_of(join.right) if each.qualifier.lower() in taken]:
         raise QueryError(
             "SW-205", f"the alias '{twice[0]}' is given twice", expected="an alias of its own for each source",
