@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slackwater.algebra.catalog import Script
-from slackwater.spark.formats import check_sink, check_stream
-from slackwater.spark.plan import compile_plan
+from slackwater.spark.formats import check_plan, check_sink, check_stream
 from slackwater.spark.session import local_session
 from slackwater.spark.streams import read_streams
 
@@ -22,5 +21,5 @@ def dry_run(script: Script, master: str = "local[*]") -> Iterator[str]:
         yield f"sink {sink.name}: {sink.format}"
     frames = read_streams(session, script)
     for pipeline in script.pipelines:
-        columns = compile_plan(pipeline.plan, frames).dtypes
+        columns = check_plan(pipeline, frames)
         yield f"pipeline {pipeline.name}: " + ", ".join(f"{name} {kind}" for name, kind in columns)

@@ -26,6 +26,7 @@ class Watch:
         self.quiet = quiet
         self.latest: dict[str, Progress] = {}
         self.totals: dict[str, list[int]] = {}
+        self.holds: dict[str, float] = {}
         self.live = Live(console=console, refresh_per_second=4, get_renderable=self._table, transient=True)
 
     def starting(self) -> None:
@@ -63,12 +64,13 @@ class Watch:
     def news(self, records: Sequence[Progress]) -> None:
         """Takes note of batches that ended."""
         for record in records:
+            self.holds[record.pipeline] = _recent_hold(self.latest.get(record.pipeline), record)
             self.latest[record.pipeline] = record
             total = self.totals.setdefault(record.pipeline, [0, 0])
             total[0] += record.rows_in
             total[1] += record.rows_out
             if not (self.console.is_terminal or self.quiet):
-                self.console.print(_line(record), style="dim", soft_wrap=True)
+                self.console.print(_line(record, self.holds[record.pipeline]), style="dim", soft_wrap=True)
 
     def summary(self) -> None:
         """Every row is accounted for: in = on time + late + set aside."""
@@ -91,7 +93,7 @@ class Watch:
                 f"{self.totals[name][1]:,}",
                 f"{record.ratio:.2%}",
                 allowed,
-                _seconds(record.hold),
+                _seconds(self.holds[name]),
                 _seconds(lag),
                 f"{record.held:,}",
                 f"{record.state_bytes / 1e6:.1f} MB",
@@ -99,11 +101,22 @@ class Watch:
         return table
 
 
-def _line(record: Progress) -> str:
+def _recent_hold(before: Progress | None, now: Progress) -> float:
+    """The mean hold of the rows of one batch; the one so far where the batch had none."""
+    past = {each.stream: each.account for each in before.controls} if before else {}
+    rows = held = 0
+    for each in now.controls:
+        earlier = past.get(each.stream)
+        rows += each.account.on_time - (earlier.on_time if earlier else 0)
+        held += each.account.held_time - (earlier.held_time if earlier else 0)
+    return held / rows if rows else now.hold
+
+
+def _line(record: Progress, hold: float) -> str:
     allowed = ", ".join(_allowed(each) for each in record.controls)
     return (
         f"{record.pipeline} batch {record.batch}: {record.rows_in:,} rows in, {record.rows_out:,} out, "
-        f"late {record.ratio:.2%} of {allowed} allowed, hold {_seconds(record.hold)}, {record.held:,} held, "
+        f"late {record.ratio:.2%} of {allowed} allowed, hold {_seconds(hold)}, {record.held:,} held, "
         f"{record.seconds:.1f} s"
     )
 
@@ -126,9 +139,10 @@ def _seconds(milliseconds: float) -> str:
 
 
 def _ordered(rows: Sequence[Any]) -> Sequence[Any]:
-    """Rows of a boundary come in no order: by the end of their window, if they say it, then as they are."""
-    names = rows[0].__fields__
-    return sorted(rows, key=lambda row: row.window_end) if "window_end" in names else rows
+    """Rows of a boundary come in no order: by the end of their window, if they say it, then by their text."""
+    if "window_end" not in rows[0].__fields__:
+        return rows
+    return sorted(rows, key=lambda row: (row.window_end, tuple(map(str, row))))
 
 
 def _cell(value: object) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from py4j.protocol import Py4JJavaError
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from slackwater.algebra.catalog import SinkDef, StreamDef
+from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
 from slackwater.errors import InputError, nearest
+from slackwater.spark.plan import compile_plan
+from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.sinks import OWN_FORMATS
 from slackwater.spark.sources import register
 
@@ -24,11 +27,10 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
         return
     try:
         actual = _schema(session, stream)
-    except PySparkException as cause:
-        reason = next((line.strip() for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
+    except REFUSALS as cause:
         raise InputError(
             "SW-433",
-            f"the stream '{stream.name}' cannot be read: {reason}",
+            f"the stream '{stream.name}' cannot be read: {reason(cause)}",
             expected="a format that this Spark session knows, with the options that it needs",
             hint="check USING and OPTIONS of CREATE STREAM",
         ) from cause
@@ -41,6 +43,19 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
                 expected="a column of: " + ", ".join(actual.names[:12]),
                 hint=nearest(field.name, actual.names),
             )
+
+
+def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:
+    """The columns and types that Spark gives the rows of a pipeline; what Spark refuses is an error."""
+    try:
+        return compile_plan(pipeline.plan, streams).dtypes
+    except REFUSALS as cause:
+        raise InputError(
+            "SW-436",
+            f"Spark refuses the pipeline '{pipeline.name}': {reason(cause)}",
+            expected="functions and types that Spark SQL has",
+            hint="check the expressions of the query",
+        ) from cause
 
 
 def check_sink(session: SparkSession, sink: SinkDef | None) -> None:

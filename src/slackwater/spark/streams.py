@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import CaseInsensitiveDict
 
 from slackwater.algebra.catalog import Script, StreamDef
 from slackwater.algebra.nodes import Scan, walk
 from slackwater.algebra.schema import Field
 from slackwater.errors import InputError
+from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
-from slackwater.spark.sources import register
+from slackwater.spark.sources import SOURCES, register
 
 __all__ = ["DataFrame", "definition_of", "read_stream", "read_streams"]
 
@@ -29,18 +30,19 @@ def definition_of(name: str, df: DataFrame) -> StreamDef:
 
 def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
     """The rows of a stream as its declaration names them; options go to the format untouched."""
-    register(session)
+    if own := SOURCES.get(stream.format):
+        register(session)
     columns = ", ".join(f"{quoted(field.name)} {field.type}" for field in stream.fields)
     try:
-        return session.readStream.format(stream.format).schema(columns).options(**stream.options).load()
-    except (AnalysisException, PySparkException) as cause:
+        df = session.readStream.format(stream.format).schema(columns).options(**stream.options).load()
+    except REFUSALS as cause:
         raise InputError(
             "SW-433",
-            f"the stream '{stream.name}' cannot be read: {_first_line(cause)}",
+            f"the stream '{stream.name}' cannot be read: {reason(cause)}",
             expected="a format that this Spark session knows, with the options that it needs",
             hint="check USING and OPTIONS of CREATE STREAM",
         ) from cause
-
-
-def _first_line(cause: Exception) -> str:
-    return next((line.strip() for line in str(cause).splitlines() if line.strip()), type(cause).__name__)
+    if own:
+        # Spark would tell what is wrong with a Python source only after the query has started.
+        own(CaseInsensitiveDict(stream.options)).streamReader(df.schema)
+    return df

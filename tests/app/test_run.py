@@ -1,0 +1,77 @@
+"""A whole file, run as the command runs it, on generated streams."""
+
+import re
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from slackwater.app.dry_run import dry_run
+from slackwater.app.run import Conditions, run
+from slackwater.app.watch import Watch
+from slackwater.errors import InputError
+from slackwater.lang import parse_script
+
+SCRIPT = """
+CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
+USING generate OPTIONS (stream 'vehicles', rate '1000', rows '8000', mean '0.3 seconds', pace 'max', batch '2 seconds')
+TIMESTAMP BY timestamp ARRIVAL BY received;
+CREATE SINK fastest USING {sink};
+INSERT INTO fastest
+SELECT segment, MAX(speed) AS top, window_end
+FROM Traffic [RANGE 2 seconds SLIDE 1 second DRATIO 5% USING adaptive] GROUP BY segment;
+"""
+
+
+def ran(sink: str, checkpoint: Path) -> str:
+    console = Console(file=StringIO(), width=200, highlight=False)
+    script = parse_script(SCRIPT.format(sink=sink))
+    run(script, Conditions(checkpoint, "local[2]", available_now=True), Watch(console))
+    return console.file.getvalue()
+
+
+def test_every_row_is_accounted_for_and_answers_are_shown(spark, tmp_path: Path):
+    shown = ran("console", tmp_path / "checkpoint")
+    counts = re.search(r"Traffic: ([\d,]+) rows in = ([\d,]+) on time \+ ([\d,]+) late \+ 0 without a time", shown)
+    assert counts, shown
+    total, on_time, late = (int(number.replace(",", "")) for number in counts.groups())
+    assert (total, on_time + late) == (8_000, 8_000)
+    assert late <= 0.05 * total
+    assert "window_end" in shown
+
+
+def test_a_second_run_goes_on_where_the_first_ended(spark, tmp_path: Path):
+    sink = f"parquet OPTIONS (path '{tmp_path / 'out'}')"
+    ran(sink, tmp_path / "checkpoint")
+    first = spark.read.parquet(str(tmp_path / "out")).count()
+    assert first > 0
+    ran(sink, tmp_path / "checkpoint")
+    assert spark.read.parquet(str(tmp_path / "out")).count() == first
+
+
+def test_a_dry_run_lists_what_is_right(spark):
+    assert list(dry_run(parse_script(SCRIPT.format(sink="console")))) == [
+        "stream Traffic: generate, 5 columns",
+        "sink fastest: console",
+        "pipeline fastest: segment int, top double, window_end timestamp",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"USING generate": "USING generat"}, "SW-433"),
+        ({"'vehicles'": "'vehicle'"}, "SW-433"),
+        ({"segment": "segmnt"}, "SW-434"),
+        ({"console": "consul"}, "SW-435"),
+        ({"MAX(speed)": "MAX(no_such_function(speed))"}, "SW-436"),
+    ],
+)
+def test_a_dry_run_finds_what_is_wrong(spark, change: dict[str, str], code: str):
+    text = SCRIPT.format(sink="console")
+    for right, wrong in change.items():
+        text = text.replace(right, wrong)
+    with pytest.raises(InputError) as caught:
+        list(dry_run(parse_script(text)))
+    assert caught.value.code == code
