@@ -32,6 +32,7 @@ def write_batch(folder: Path, number: int, columns: Mapping[str, Any]) -> None:
 
 
 def read_batches(spark: SparkSession, folder: Path, schema: str) -> DataFrame:
+    folder.mkdir(parents=True, exist_ok=True)
     return spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 

@@ -150,7 +150,7 @@ def _selected(plan: Select, relation: Relation) -> Relation:
 
 def _projected(items: tuple[Item, ...], relation: Relation) -> Relation:
     """The select list; the columns that tell the sequence of rows stay findable under their new names."""
-    kept = [F.col(WINDOW)] if relation.windowed else []
+    kept = [F.col(WINDOW)] if relation.extent is not None else []
     df = relation.df.select(*kept, *(relation.column(item.expr).alias(item.name) for item in items))
     schema = Schema(tuple(Field(item.name, item.expr.type) for item in items))
     renamed = {_plain(relation, item): item.name for item in items}

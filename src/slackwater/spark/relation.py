@@ -8,16 +8,13 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.expressions import Tree, parsed, renamed
+from slackwater.algebra.lengths import TICK
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.errors import QueryError
 
 WINDOW = "__window"
 """The extent that a row belongs to, as Spark's struct of start and end."""
-PSEUDO = {
-    "window_start": f"{WINDOW}.`start`",
-    "window_end": f"{WINDOW}.`end`",
-    "row_time": f"{WINDOW}.`end` - INTERVAL '1' MICROSECOND",
-}
+END = f"{WINDOW}.`end`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +22,14 @@ class Relation:
     """Rows of a plan's operator: a column of `df` for each of `schema`, named by `column_name`.
 
     `order` names the columns by which rows are in sequence (event time, arrival), where there still are such.
-    `windowed` rows carry the extent that they belong to; `complete` ones come once their extent is closed.
+    `extent` is the length in ticks of the extents that rows belong to, None where they belong to none yet;
+    `complete` rows come once their extent is closed.
     """
 
     df: DataFrame
     schema: Schema
     order: tuple[str, ...] = ()
-    windowed: bool = False
+    extent: int | None = None
     complete: bool = False
 
     def column(self, expr: Expr) -> Column:
@@ -44,14 +42,24 @@ class Relation:
     def _spelled(self, reference: str) -> str | Tree:
         if self.schema.matching(reference):
             return column_name(self.schema.find(reference))
-        if self.windowed and reference.lower() in PSEUDO:
-            return parsed(PSEUDO[reference.lower()])
+        match reference.lower(), self.extent:
+            case "window_end", int():
+                return parsed(END)
+            case "window_start", int() as extent:
+                return parsed(earlier(extent))
+            case "row_time", int():
+                return parsed(earlier(TICK))
         raise QueryError(
             "SW-302",
             f"'{reference}' has no value here",
             expected="a column, or window_start, window_end or row_time over a window with SLIDE",
             hint="remove it, or add RANGE and SLIDE to the stream",
         )
+
+
+def earlier(ticks: int) -> str:
+    """The time so many ticks before an extent ends, as Spark writes it."""
+    return f"{END} - INTERVAL '{ticks}' MICROSECOND"
 
 
 def column_name(field: Field) -> str:

@@ -83,6 +83,8 @@ def _local() -> dict[str, str]:
         # One state partition per core: each costs a state store commit per batch, full or empty.
         "spark.sql.shuffle.partitions": str(min(8, os.cpu_count() or 2)),
         "spark.driver.extraJavaOptions": JVM_OPTIONS,
+        "spark.python.use.daemon": "true",
+        "spark.python.daemon.module": "slackwater.spark.daemon",
     }
 
 

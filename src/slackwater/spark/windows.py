@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from sqlglot import exp
@@ -9,7 +11,7 @@ from sqlglot import exp
 from slackwater.algebra.expressions import parsed, text
 from slackwater.algebra.nodes import Item
 from slackwater.algebra.schema import Expr, Field, Schema
-from slackwater.spark.relation import WINDOW, Relation, column_name, quoted
+from slackwater.spark.relation import WINDOW, Relation, column_name, earlier, quoted
 
 ROWS = "__rows"
 
@@ -20,11 +22,11 @@ def with_extents(relation: Relation, length: int, slide: int) -> Relation:
     if slide <= length:
         # Spark starts windows at multiples of the slide; here the *ends* must be such.
         window = F.window(event, _ticks(length), _ticks(slide), _ticks(-length % slide))
-        return _windowed(relation, window)
-    # Extents with gaps between them, which Spark refuses: slots of one slide, of which only the end counts.
-    slots = _windowed(relation, F.window(event, _ticks(slide)))
-    inside = event >= F.expr(f"{WINDOW}.`end` - INTERVAL '{length}' MICROSECOND")
-    return Relation(slots.df.where(inside), relation.schema, relation.order, windowed=True)
+        df = relation.df.withColumn(WINDOW, window)
+    else:
+        # Extents with gaps between them, which Spark refuses: slots of one slide, of which only the end counts.
+        df = relation.df.withColumn(WINDOW, F.window(event, _ticks(slide))).where(event >= F.expr(earlier(length)))
+    return replace(relation, df=df, extent=length)
 
 
 def aggregated(relation: Relation, group: tuple[Item, ...], aggregates: tuple[Item, ...]) -> Relation:
@@ -34,7 +36,7 @@ def aggregated(relation: Relation, group: tuple[Item, ...], aggregates: tuple[It
     # An extent with rows is never empty, so a group without aggregates needs a column to hold its place.
     df = relation.df.groupBy(F.col(WINDOW), *keys).agg(*(values or [F.count(F.lit(1)).alias(ROWS)]))
     schema = Schema(tuple(Field(item.name, item.expr.type) for item in group + aggregates))
-    return Relation(df, schema, windowed=True, complete=True)
+    return Relation(df, schema, extent=relation.extent, complete=True)
 
 
 def completed(relation: Relation) -> Relation:
@@ -42,22 +44,16 @@ def completed(relation: Relation) -> Relation:
     if relation.complete:
         return relation
     gathered = relation.df.groupBy(WINDOW).agg(F.collect_list(F.struct(*relation.columns())).alias(ROWS))
-    df = gathered.select(WINDOW, F.inline(ROWS))
-    return Relation(df, relation.schema, windowed=True, complete=True)
+    return replace(relation, df=gathered.select(WINDOW, F.inline(ROWS)), order=(), complete=True)
 
 
 def distinct(relation: Relation) -> Relation:
     """Each row of an extent once."""
-    names = [quoted(column_name(field)) for field in relation.schema]
+    names = [column_name(field) for field in relation.schema]
     if relation.complete:
-        return Relation(relation.df.dropDuplicates([WINDOW, *_plain(names)]), relation.schema, (), True, True)
-    df = relation.df.groupBy(WINDOW, *names).agg(F.count(F.lit(1)).alias(ROWS))
-    return Relation(df, relation.schema, windowed=True, complete=True)
-
-
-def _windowed(relation: Relation, window: Column) -> Relation:
-    df = relation.df.withColumn(WINDOW, window)
-    return Relation(df, relation.schema, relation.order, windowed=True)
+        return replace(relation, df=relation.df.dropDuplicates([WINDOW, *names]))
+    df = relation.df.groupBy(WINDOW, *map(quoted, names)).agg(F.count(F.lit(1)).alias(ROWS))
+    return replace(relation, df=df, order=(), complete=True)
 
 
 def _aggregate(relation: Relation, expr: Expr) -> Column:
@@ -67,10 +63,6 @@ def _aggregate(relation: Relation, expr: Expr) -> Column:
         latest = F.struct(*(F.col(quoted(name)) for name in relation.order))
         return F.max_by(relation.column(Expr(text(call.this), expr.type)), latest)
     return relation.column(expr)
-
-
-def _plain(names: list[str]) -> list[str]:
-    return [name[1:-1].replace("``", "`") for name in names]
 
 
 def _ticks(amount: int) -> str:

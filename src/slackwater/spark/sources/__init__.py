@@ -5,9 +5,12 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from slackwater.spark.sources.generate import Generate
+from slackwater.spark.sources.replay import Replay
+
+SOURCES: dict[str, type[Generate] | type[Replay]] = {source.name(): source for source in (Generate, Replay)}
 
 
 def register(session: SparkSession) -> None:
     """Makes the sources known to a session under their names."""
-    for source in (Generate,):
+    for source in SOURCES.values():
         session.dataSource.register(source)

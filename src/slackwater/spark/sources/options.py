@@ -43,7 +43,7 @@ class Options:
     def choice(self, name: str, choices: Iterable[str], default: str) -> str:
         known, found = list(choices), self.text(name, default).lower()
         if found not in known:
-            raise self._wrong(name, found, "one of " + ", ".join(known), nearest(found, known))
+            raise self.wrong(name, found, "one of " + ", ".join(known), nearest(found, known))
         return found
 
     def whole(self, name: str, default: int | None, *, least: int = 0) -> int | None:
@@ -51,13 +51,13 @@ class Options:
             return default
         text = self.given[name].strip().replace("_", "")
         if not text.isdigit() or int(text) < least:
-            raise self._wrong(name, self.given[name], f"a whole number of at least {least}")
+            raise self.wrong(name, self.given[name], f"a whole number of at least {least}")
         return int(text)
 
     def number(self, name: str, default: float, *, least: float = 0.0) -> float:
         found = _number(self.given.get(name, str(default)))
         if found is None or found < least:
-            raise self._wrong(name, self.given[name], f"a number of at least {least:g}")
+            raise self.wrong(name, self.given[name], f"a number of at least {least:g}")
         return found
 
     def time(self, name: str, default: str) -> int:
@@ -66,10 +66,10 @@ class Options:
         number, _, unit = text.partition(" ")
         ticks, amount = MICROSECONDS.get(unit.strip().lower().removesuffix("s")), _number(number)
         if ticks is None or amount is None or amount < 0:
-            raise self._wrong(name, text, "a time such as '0.5 seconds'")
+            raise self.wrong(name, text, "a time such as '0.5 seconds'")
         return round(amount * ticks)
 
-    def _wrong(self, name: str, value: str, expected: str, hint: str = "") -> InputError:
+    def wrong(self, name: str, value: str, expected: str, hint: str = "") -> InputError:
         return InputError(
             "SW-442", f"option {name} of source {self.source} is '{value}'", expected=expected, hint=hint
         )  # fmt: skip

@@ -1,0 +1,16 @@
+"""The process that Spark forks its Python workers from: what all of them need is imported once, before the fork."""
+
+from __future__ import annotations
+
+import pandas  # noqa: F401
+import pyarrow.compute  # noqa: F401
+import pyspark.sql.pandas.serializers
+import pyspark.sql.streaming.proto.StateMessage_pb2
+import pyspark.worker  # noqa: F401
+from pyspark.daemon import manager
+
+import slackwater.spark.punctuate
+import slackwater.spark.sources  # noqa: F401
+
+if __name__ == "__main__":
+    manager()
