@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from random import Random
 
 from tests.rewrite.sameness import told
-from tests.rewrite.streams import feeds
 from tests.rewrite.templates import TEMPLATES, Case, Draw
 
-from slackwater.algebra.nodes import Plan
+from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.rewrite import RULES, Rewritten, rewrite
 from slackwater.rewrite.change import Rule
-from slackwater.semantics import interpret
+from slackwater.semantics import Feed, interpret
+from slackwater.testing.choices import Seeded, one_in
+from slackwater.testing.streams import PUNCTUATIONS, make_feeds
 
+SECOND = 1_000_000
 COMPUTES_FEWER_WINDOWS = ("distribute_frequencies", "reuse_views")
 
 
@@ -45,6 +47,23 @@ def answers(fired: Fired, streams: int) -> Iterator[tuple[str, object, object]]:
     windows = fired.after.steps[0].rule not in COMPUTES_FEWER_WINDOWS
     for number in range(streams):
         seed = f"{fired.seed} {number}"
-        given, flush = feeds(seed, fired.before), Random(seed).random() < 0.7
+        given, flush = streams_of(fired.before, seed), Random(seed).random() < 0.7
         before, after = (interpret(plan, given, flush) for plan in (fired.before, fired.after.plan))
         yield seed, told(before, fired.before, windows=windows), told(after, fired.before, windows=windows)
+
+
+def streams_of(plan: Plan, seed: str) -> dict[str, Feed]:
+    """Feeds for the streams that a plan reads; shorter ones where it reads two, whose pairs are all made.
+
+    Rows come about one a second, so that windows of a few seconds hold a few rows.
+    """
+    choices = Seeded(Random(seed).getrandbits(64))
+    scans = [each.stream for each in walk(plan) if isinstance(each, Scan)]
+    return make_feeds(
+        choices,
+        sorted(set(scans)),
+        unit=SECOND * 2 // 5,
+        max_rows=12 if len(scans) == 1 else 8,
+        punctuation=choices.one_of(PUNCTUATIONS),
+        far_future=one_in(choices, 8),
+    )

@@ -126,7 +126,7 @@ def two_sources(d: Draw) -> str:
 
 
 def push_selects_below_joins(d: Draw) -> Case:
-    simple = ("{}v > 2", "{}id = 1", "{}v IS NULL", "{}id + {}v < 4")
+    simple = ("{}v > 0", "{}id < 2", "{}v IS NOT NULL", "{}id + {}v < 8")
     left, right = (d.rng.choice(simple).replace("{}", alias) for alias in ("r.", "e."))
     where = d.one(left, right, f"{left} AND {right}", f"r.id = e.id AND {left}", f"{right} AND r.v < e.v AND {left}")
     changes = " EMIT CHANGES" if d.number(0, 9) == 0 else ""
