@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from slackwater.disorder.clock import EARLIEST, LATEST
 from slackwater.disorder.inode import INode
-from slackwater.disorder.record_store import REACH, SLOTS, RecordStore, counted
+from slackwater.disorder.record_store import REACH, SLOTS, RecordStore
 from slackwater.errors import InputError
+from slackwater.kernels.order import counted
 
 near = st.integers(-300, 2_000)
 far = st.sampled_from([EARLIEST, -(10**15), 10**9, 10**15, LATEST - 1, LATEST]) | st.integers(EARLIEST, LATEST)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from slackwater.disorder.clock import EARLIEST, LATEST, Times
 from slackwater.disorder.inode import INode, PNode, Rows, joined
 from slackwater.errors import InputError
+from slackwater.kernels.order import counted
 
 SLOTS = 128
 REACH = 1 << 16
@@ -136,15 +137,6 @@ class RecordStore:
         for start, stop in pairwise(bounds):
             piece = rows.at(slice(start, stop))
             self._inode.append(int(number[start]), piece if 8 * piece.size >= rows.size else piece.own())
-
-
-def counted(key: Times) -> npt.NDArray[np.intp]:
-    """The stable order of keys >= 0 by counting 16 bits at a time, the lowest first."""
-    order = np.argsort(key.astype(np.uint16), kind="stable")  # of 16 bits: NumPy counts, it does not compare
-    most = int(key.max(initial=0))
-    for shift in range(16, most.bit_length(), 16):
-        order = order[np.argsort((key >> shift).astype(np.uint16)[order], kind="stable")]
-    return order
 
 
 def in_order(rows: Rows) -> Rows:

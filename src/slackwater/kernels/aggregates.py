@@ -1,0 +1,163 @@
+"""The aggregates of a query, taken apart into what computes them: sums, extremes, distinct values, first and last."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.errors import QueryError
+from slackwater.kernels.arrays import NO_INTS, Ints, table
+from slackwater.kernels.chain import Call
+from slackwater.kernels.distinct import Distinct
+from slackwater.kernels.ends import Ends
+from slackwater.kernels.entries import ARRIVAL, POSITION, TIME, Clock, Points
+from slackwater.kernels.expressions import Tree, evaluate
+from slackwater.kernels.extremes import Extremes
+from slackwater.kernels.finish import FUNCTIONS, finished
+from slackwater.kernels.rows import Rows
+from slackwater.kernels.state import Memory
+from slackwater.kernels.sums import Sums
+from slackwater.kernels.tally import ROWS, Argument, Tally
+
+LEAST = {"min": True, "max": False, "bool_and": True, "bool_or": False}
+SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+SUMS = "sums"
+Fresh = dict[str, pa.RecordBatch]
+"""New entries for each part of the computation, by its name."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What was computed at the points: sums, the others by name, and the arguments of the points' own rows."""
+
+    sums: Tally
+    others: dict[str, Any]
+    own: Any = None
+
+
+Read = Callable[[Found], pa.Array]
+
+
+class Aggregates:
+    """All calls of one aggregate over rows like `sample`, which has the columns and no rows.
+
+    At instants (`partial`) rows that come and go together are kept as one. At rows, every point is a row.
+    """
+
+    def __init__(self, name: str, calls: Sequence[Call], sample: Rows, partial: bool) -> None:
+        self.name = name
+        self.partial = partial
+        self.trees: dict[str, Tree] = {}
+        self.kinds: dict[str, pa.DataType] = {}
+        self.counted: dict[str, Argument] = {}
+        self.others: dict[str, Extremes | Distinct | Ends] = {}
+        self._sample = sample
+        self._needs_rows = partial
+        self.readers = [self._reader(call) for call in calls]
+        self.types = [call.type or read(self._nothing()).type for call, read in zip(calls, self.readers, strict=True)]
+        self.sums = Sums(f"{name}.sums", list(self.counted.values()), partial) if self._needs_rows else None
+
+    def evaluated(self, rows: Rows) -> pa.RecordBatch:
+        """The arguments of all calls; with the place in the sequence, where that is needed and known."""
+        columns: dict[str, Any] = {name: evaluate(tree, rows) for name, tree in self.trees.items()}
+        if any(isinstance(other, Ends) for other in self.others.values()):
+            columns |= {name: rows.marks[name] for name in (TIME, ARRIVAL, POSITION) if name in rows.marks}
+        return table(columns or {TIME: rows.time})
+
+    def entries(self, base: pa.RecordBatch, arguments: pa.RecordBatch) -> Fresh:
+        """New entries for all parts."""
+        fresh = {} if self.sums is None else {SUMS: self.sums.entries(base, arguments)}
+        for name, other in self.others.items():
+            entries = other.entries(base, arguments)
+            fresh[name] = other.merged(entries) if self.partial else entries
+        return fresh
+
+    def expire(self, memory: Memory, clock: Clock) -> pa.RecordBatch | None:
+        """The entries of the sums that leave."""
+        return None if self.sums is None else self.sums.expire(memory, clock)
+
+    def step(
+        self,
+        memory: Memory,
+        clock: Clock,
+        gone: pa.RecordBatch | None,
+        fresh: Fresh,
+        points: Points,
+        size: int,
+        mixed: bool = False,
+    ) -> Found:
+        """What there is to know at the points; then what is new is kept."""
+        sums = {} if self.sums is None else self.sums.step(memory, clock, gone, fresh[SUMS], points, size, mixed)
+        others = {name: other.step(memory, clock, fresh[name], points, mixed) for name, other in self.others.items()}
+        return Found(sums, others)
+
+    def columns(self, found: Found) -> list[pa.Array]:
+        """The values of the calls."""
+        return [read(found).cast(kind) for read, kind in zip(self.readers, self.types, strict=True)]
+
+    def _argument(self, tree: Tree) -> str:
+        """The column that an argument is evaluated into; equal arguments share one."""
+        known = {json.dumps(tree): name for name, tree in self.trees.items()}
+        name = known.get(json.dumps(tree), f"a{len(self.trees)}")
+        self.trees[name] = tree
+        self.kinds[name] = evaluate(tree, self._sample).type
+        return name
+
+    def _reader(self, call: Call) -> Read:
+        """What reads a call's value; what computes it is added to the parts that need be kept."""
+        given = [self._argument(tree) for tree in call.arguments]
+        function = call.function
+        if call.distinct and function == "count":
+            return self._other(Distinct(f"{self.name}.distinct.{'.'.join(given)}", given))
+        if call.distinct and function not in LEAST:
+            raise _not_here(f"{function}(DISTINCT ...)")
+        if function in LEAST:
+            least = LEAST[function]
+            return self._other(Extremes(f"{self.name}.{'min' if least else 'max'}.{given[0]}", given[0], least))
+        if function == "last" and not call.ignore_nulls and not self.partial:
+            return lambda found: found.own.column(given[0])  # of a row's own group that row is the last
+        if function in ("first", "last"):
+            name = f"{self.name}.{function}{'.known' if call.ignore_nulls else ''}.{given[0]}"
+            return self._other(Ends(name, given[0], function == "last", call.ignore_nulls))
+        if function in ("count", *FUNCTIONS):
+            return self._sum(function, given[0] if given else None)
+        raise _not_here(function)
+
+    def _other(self, other: Extremes | Distinct | Ends) -> Read:
+        self.others.setdefault(other.name, other)
+        return lambda found: _array(found.others[other.name])
+
+    def _sum(self, function: str, name: str | None) -> Read:
+        self._needs_rows = True
+        if name is None:
+            return lambda found: finished(function, found.sums, None, None)
+        known = self.counted.get(name, Argument(name))
+        self.counted[name] = Argument(name, known.summed or function != "count", known.squared or function in SQUARED)
+        place, kind = list(self.counted).index(name), self.kinds[name]
+        return lambda found: finished(function, found.sums, place, kind)
+
+    def _nothing(self) -> Found:
+        """What is known where there is no point at all: enough to tell the types."""
+        none = self.evaluated(self._sample)
+        others: dict[str, Any] = {}
+        for name, other in self.others.items():
+            others[name] = NO_INTS if isinstance(other, Distinct) else none.column(other.argument)
+        return Found({ROWS: NO_INTS}, others, none)
+
+
+def _array(values: Ints | pa.Array) -> pa.Array:
+    return pa.array(values) if isinstance(values, np.ndarray) else values
+
+
+def _not_here(what: str) -> QueryError:
+    return QueryError(
+        "SW-354",
+        f"{what} cannot be computed in the fused operator",
+        expected="count, count(distinct), sum, avg, min, max, first, last, stddev, variance",
+        hint="use another aggregate, or compute it over what this query yields",
+    )

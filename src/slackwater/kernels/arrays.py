@@ -1,0 +1,90 @@
+"""Between Arrow columns and NumPy arrays: times and counts are int64, what may be NULL stays in Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Index = npt.NDArray[np.intp]
+
+EARLIEST = int(np.iinfo(np.int64).min)
+"""The punctuation before anything was seen."""
+LATEST = int(np.iinfo(np.int64).max)
+"""The punctuation of a flush, and the clock at which nothing ever leaves."""
+NO_INTS: Ints = np.empty(0, np.int64)
+
+
+def ints(column: pa.Array) -> Ints:
+    """A column without NULLs as int64; a timestamp as its microseconds.
+
+    >>> ints(pa.array([1, 2], pa.timestamp("ms"))).tolist()
+    [1000, 2000]
+    """
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
+    array: Ints = column.cast(pa.int64()).to_numpy(zero_copy_only=False)
+    return array
+
+
+def moments(times: Ints, known: Bools | None = None) -> pa.Array:
+    """Microseconds as a column of timestamps, NULL where not known."""
+    column = pa.array(times, pa.int64(), mask=None if known is None else ~known)
+    return column.cast(pa.timestamp("us", "UTC"))
+
+
+def valid(column: pa.Array) -> Bools:
+    """Where a column is not NULL."""
+    if not column.null_count:
+        return np.ones(len(column), np.bool_)
+    known: Bools = column.is_valid().to_numpy(zero_copy_only=False)
+    return known
+
+
+def true(column: pa.Array) -> Bools:
+    """Where a condition is true, neither false nor unknown.
+
+    >>> true(pa.array([True, None, False])).tolist()
+    [True, False, False]
+    """
+    held: Bools = pc.fill_null(column, False).to_numpy(zero_copy_only=False)
+    return held
+
+
+def joined(columns: Sequence[pa.Array]) -> pa.Array:
+    """Columns of one type, one after the other."""
+    return columns[0] if len(columns) == 1 else pa.concat_arrays(columns)
+
+
+def table(columns: Mapping[str, Any]) -> pa.RecordBatch:
+    """A record batch from named columns; NumPy arrays are taken over without a copy."""
+    arrays = [each if isinstance(each, pa.Array) else pa.array(each) for each in columns.values()]
+    return pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def stacked(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Record batches of one schema, one after the other."""
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+
+
+def picked(batch: pa.RecordBatch, index: Index | Ints | Bools | slice) -> pa.RecordBatch:
+    """The rows at these places; all of them without a copy where the mask leaves none out."""
+    if isinstance(index, slice):
+        start, stop, _ = index.indices(batch.num_rows)
+        return batch.slice(start, max(0, stop - start))
+    if index.dtype == np.bool_:
+        return batch if index.all() else batch.filter(pa.array(index))
+    return batch.take(pa.array(index))
+
+
+def scattered(values: npt.NDArray[Any], order: Index) -> npt.NDArray[Any]:
+    """The values put back where `order` took them from: the inverse of `values[order]`."""
+    back = np.empty_like(values)
+    back[order] = values
+    return back

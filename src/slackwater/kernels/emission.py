@@ -1,0 +1,64 @@
+"""What instants yield: every group that their windows hold, in the order of their keys, or every row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.kernels.aggregates import SUMS, Fresh
+from slackwater.kernels.arrays import Index, Ints
+from slackwater.kernels.grouping import Grouping
+from slackwater.kernels.instants import Schedule, changes, repeated
+from slackwater.kernels.keys import dense, ranked
+from slackwater.kernels.order import firsts, stable
+from slackwater.kernels.rows import INSTANT, Rows
+from slackwater.kernels.state import Memory
+from slackwater.kernels.tally import ROWS
+
+
+def groups_emitted(
+    memory: Memory, grouping: Grouping, schedule: Schedule, live: Ints, fresh: Fresh, mixed: bool = False
+) -> Rows:
+    """The result rows of the instants of a batch; `live` are the codes of groups that had entries before it."""
+    groups, aggregates, clock = grouping.groups, grouping.aggregates, schedule.clock
+    parts = groups.parts(memory)
+    gone = aggregates.expire(memory, clock)
+    points = changes(schedule, live, parts, gone, fresh[SUMS])
+    found = aggregates.step(memory, clock, gone, fresh, points, groups.keys.size(memory), mixed)
+    keys = groups.keys.columns(memory)
+    groups.trim(memory, clock.now)
+    if not len(points):
+        return grouping.nothing(schedule.marks(np.empty(0, np.int64)))
+    place, ordinal = repeated(schedule, points, parts, found.sums[ROWS])
+    code = points.code[place]
+    rank = _ranks(keys, code)
+    order = arranged(schedule.order(ordinal), rank)
+    place, ordinal, code = place[order], ordinal[order], code[order]
+    calls = [column.take(pa.array(place)) for column in aggregates.columns(found)]
+    part = dense(keys[: len(grouping.by)])[0][code] if grouping.by else np.zeros(len(code), np.int64)
+    instants = marked(schedule, ordinal, part)
+    return grouping.result([key.take(pa.array(code)) for key in keys], calls, instants)
+
+
+def marked(schedule: Schedule, ordinal: Ints, part: Ints) -> Rows:
+    """The instants of result rows, as rows without columns: their time and marks, and which instant each is of."""
+    number = np.cumsum(firsts(schedule.order(ordinal), part), dtype=np.int64)
+    return schedule.marks(ordinal).marked(INSTANT, number)
+
+
+def arranged(order: Ints, rank: Ints) -> Index:
+    """By the place of the instant, then by rank."""
+    by_rank = stable(rank)
+    return by_rank[stable(order[by_rank])]
+
+
+def _ranks(keys: list[pa.Array], code: Ints) -> Ints:
+    """The place of each code's key among the keys of these codes."""
+    if not keys:
+        return code
+    used = np.zeros(len(keys[0]), np.bool_)
+    used[code] = True
+    places = np.flatnonzero(used)
+    rank = np.zeros(len(used), np.int64)
+    rank[places] = ranked([key.take(pa.array(places)) for key in keys])
+    return rank[code]

@@ -1,0 +1,224 @@
+"""Operators and functions of Spark SQL over Arrow columns. NULL in, NULL out, unless a function says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slackwater.errors import RunError
+from slackwater.kernels.keys import normal
+
+WIDER = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()]
+
+
+def unified(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """Columns in the widest of their types: a DOUBLE makes numbers DOUBLE, a DECIMAL whole numbers DECIMAL."""
+    kinds = {column.type for column in columns if not pa.types.is_null(column.type)}
+    if not kinds:
+        return list(columns)
+    decimals = [kind for kind in kinds if pa.types.is_decimal(kind)]
+    if len(kinds) == 1:
+        (target,) = kinds
+    elif all(kind in WIDER for kind in kinds):
+        target = max(kinds, key=WIDER.index)
+    elif any(pa.types.is_floating(kind) for kind in kinds):
+        target = pa.float64()
+    elif decimals:
+        scale = max(kind.scale for kind in decimals)
+        target = pa.decimal128(38, scale)
+    else:
+        target = pa.array([], pa.string()).type
+    return [column.cast(target) for column in columns]
+
+
+def arithmetic(function: Callable[..., pa.Array], one: pa.Array, two: pa.Array) -> pa.Array:
+    """Overflow is an error; DECIMAL with DOUBLE is DOUBLE."""
+    if _any(pa.types.is_floating, one, two):
+        one, two = one.cast(pa.float64()), two.cast(pa.float64())
+    return function(one, two)
+
+
+def divided(one: pa.Array, two: pa.Array) -> pa.Array:
+    """`/`: of whole numbers a DOUBLE; by zero an error."""
+    refuse_zero(one, two)
+    return pc.divide(one.cast(pa.float64()), two.cast(pa.float64()))
+
+
+def whole_divided(one: pa.Array, two: pa.Array) -> pa.Array:
+    """`div`: the quotient without its fraction."""
+    refuse_zero(one, two)
+    if _any(pa.types.is_floating, one, two):
+        return pc.trunc(pc.divide(one.cast(pa.float64()), two.cast(pa.float64()))).cast(pa.int64())
+    return pc.divide(one.cast(pa.int64()), two.cast(pa.int64()))
+
+
+def remainder(one: pa.Array, two: pa.Array) -> pa.Array:
+    """`%`: with the sign of the dividend, as in Java."""
+    refuse_zero(one, two)
+    first, second = unified([one, two])
+    known = pc.and_(first.is_valid(), second.is_valid())
+    left, right = (pc.fill_null(column, 1).to_numpy(zero_copy_only=False) for column in (first, second))
+    right = np.where(right == 0, 1, right)  # only where the other side is NULL
+    return pa.array(np.fmod(left, right), first.type, mask=~known.to_numpy(zero_copy_only=False))
+
+
+def positive_remainder(one: pa.Array, two: pa.Array) -> pa.Array:
+    return remainder(pc.add(remainder(one, two), two), two)
+
+
+def try_divide(one: pa.Array, two: pa.Array) -> pa.Array:
+    return divided(one, null_if(two, pa.array(np.zeros(len(two))).cast(two.type)))
+
+
+def refuse_zero(one: pa.Array, two: pa.Array) -> None:
+    zero = pc.and_(pc.equal(two, pa.scalar(0).cast(two.type)), one.is_valid())
+    if pc.any(zero).as_py():
+        raise RunError(
+            "SW-580", "division by zero", hint="guard the division with NULLIF(divisor, 0), or use try_divide"
+        )
+
+
+def compared(function: Callable[..., pa.Array], one: pa.Array, two: pa.Array) -> pa.Array:
+    """NaN equals NaN and is greater than any number."""
+    first, second = unified([one, two])
+    if pa.types.is_floating(first.type) and (_has_nan(first) or _has_nan(second)):
+        first, second = _ordered(first), _ordered(second)
+    return function(first, second)
+
+
+def same(one: pa.Array, two: pa.Array) -> pa.Array:
+    """`<=>`: NULL equals NULL."""
+    both = pc.and_(one.is_null(), two.is_null())
+    return pc.or_(both, pc.fill_null(compared(pc.equal, one, two), False))
+
+
+def null_if(one: pa.Array, two: pa.Array) -> pa.Array:
+    equal = pc.fill_null(compared(pc.equal, one, two), False)
+    return pc.if_else(equal, pa.scalar(None, one.type), one)
+
+
+def among(function: Callable[..., pa.Array], *columns: pa.Array) -> pa.Array:
+    """GREATEST and LEAST pass over NULLs."""
+    return function(*unified(columns), skip_nulls=True)
+
+
+def within(value: pa.Array, *members: pa.Array) -> pa.Array:
+    """IN: true if any is equal, unknown if none is and one is NULL."""
+    found = compared(pc.equal, value, members[0])
+    for member in members[1:]:
+        found = pc.or_kleene(found, compared(pc.equal, value, member))
+    return found
+
+
+def between(value: pa.Array, low: pa.Array, high: pa.Array) -> pa.Array:
+    return pc.and_kleene(compared(pc.greater_equal, value, low), compared(pc.less_equal, value, high))
+
+
+def rounded(value: pa.Array, digits: pa.Array | None = None) -> pa.Array:
+    """Half away from zero."""
+    places = int(digits[0].as_py()) if digits is not None and len(digits) else 0
+    return pc.round(value, ndigits=places, round_mode="half_towards_infinity").cast(value.type)
+
+
+def whole(function: Callable[..., pa.Array], value: pa.Array) -> pa.Array:
+    """FLOOR and CEIL yield BIGINT."""
+    return function(value).cast(pa.int64()) if pa.types.is_floating(value.type) else value.cast(pa.int64())
+
+
+def matches(function: Callable[..., pa.Array], value: pa.Array, pattern: pa.Array) -> pa.Array:
+    """LIKE and RLIKE against a constant."""
+    if not len(pattern):
+        return pa.array([], pa.bool_())
+    text = pattern[0].as_py()
+    return pa.nulls(len(value), pa.bool_()) if text is None else function(value, text)
+
+
+def substring(value: pa.Array, start: pa.Array, length: pa.Array | None = None) -> pa.Array:
+    """From 1; 0 counts as 1, a negative start from the end. Start and length are constants."""
+    if not len(value):
+        return value
+    first = int(start[0].as_py())
+    offset = first - 1 if first > 0 else first
+    count = None if length is None else max(0, int(length[0].as_py()))
+    stop = None if count is None else (offset + count if offset >= 0 or offset + count < 0 else None)
+    return pc.utf8_slice_codeunits(value, offset, stop)
+
+
+def concat(*parts: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise(*(part.cast(pa.string()) for part in parts), "")
+
+
+def square_root(value: pa.Array) -> pa.Array:
+    return pc.sqrt(value.cast(pa.float64()))
+
+
+def power(one: pa.Array, two: pa.Array) -> pa.Array:
+    return pc.power(one.cast(pa.float64()), two.cast(pa.float64()))
+
+
+def _any(test: Callable[[pa.DataType], bool], *columns: pa.Array) -> bool:
+    return any(test(column.type) for column in columns)
+
+
+def _has_nan(column: pa.Array) -> bool:
+    return bool(pc.any(pc.is_nan(column)).as_py())
+
+
+def _ordered(column: pa.Array) -> pa.Array:
+    """Doubles as integers of the same order, NaN last."""
+    bits = normal(column).cast(pa.float64()).to_numpy(zero_copy_only=False).view(np.int64)
+    mask = None if not column.null_count else column.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits), mask=mask)
+
+
+COMPARISONS: dict[str, Callable[..., pa.Array]] = {
+    "=": partial(compared, pc.equal),
+    "<>": partial(compared, pc.not_equal),
+    "<": partial(compared, pc.less),
+    "<=": partial(compared, pc.less_equal),
+    ">": partial(compared, pc.greater),
+    ">=": partial(compared, pc.greater_equal),
+    "<=>": same,
+    "in": within,
+    "between": between,
+}
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "+": partial(arithmetic, pc.add_checked),
+    "-": partial(arithmetic, pc.subtract_checked),
+    "*": partial(arithmetic, pc.multiply_checked),
+    "/": divided,
+    "div": whole_divided,
+    "%": remainder,
+    "pmod": positive_remainder,
+    "try_divide": try_divide,
+    "negative": pc.negate_checked,
+    "abs": pc.abs_checked,
+    "not": pc.invert,
+    "is null": pc.is_null,
+    "is not null": pc.is_valid,
+    "is true": lambda value: pc.fill_null(value, False),
+    "is false": lambda value: pc.fill_null(pc.invert(value), False),
+    "&": pc.bit_wise_and,
+    "|": pc.bit_wise_or,
+    "nullif": null_if,
+    "greatest": partial(among, pc.max_element_wise),
+    "least": partial(among, pc.min_element_wise),
+    "like": partial(matches, pc.match_like),
+    "rlike": partial(matches, pc.match_substring_regex),
+    "round": rounded,
+    "floor": partial(whole, pc.floor),
+    "ceil": partial(whole, pc.ceil),
+    "sqrt": square_root,
+    "power": power,
+    "upper": pc.utf8_upper,
+    "lower": pc.utf8_lower,
+    "trim": partial(pc.utf8_trim, characters=" "),
+    "length": pc.utf8_length,
+    "substring": substring,
+    "concat": concat,
+}

@@ -1,0 +1,80 @@
+"""GROUP BY over a window: which group a row belongs to, and the result rows of groups.
+
+The groups of a partitioned window are those of its parts: the key is the partition columns and the group's items. An
+item that is a mark of the instant (`window_end`) is the same for all rows there, and is no part of the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from slackwater.errors import QueryError
+from slackwater.kernels.aggregates import Aggregates
+from slackwater.kernels.arrays import table
+from slackwater.kernels.chain import Aggregate, Filter, Item, Project, Step
+from slackwater.kernels.expressions import columns_of, evaluate
+from slackwater.kernels.groups import Groups
+from slackwater.kernels.keys import normal
+from slackwater.kernels.placing import Below, below
+from slackwater.kernels.rows import MARKS, Rows
+
+
+class Grouping:
+    """The filters and projections below an aggregate, its groups and its calls."""
+
+    def __init__(
+        self, name: str, by: Sequence[str], inner: Sequence[Step], aggregate: Aggregate, sample: Rows, partial: bool
+    ) -> None:
+        refuse_marks(inner, aggregate)
+        self.by = list(by)
+        self.inner = list(inner)
+        self.items = aggregate.group
+        self.keyed = [item for item in aggregate.group if not is_mark(item)]
+        left = below(inner, sample)
+        self.aggregates = Aggregates(name, aggregate.calls, left.rows, partial)
+        self.kinds = [item.type or evaluate(item.tree, left.rows).type for item in aggregate.group]
+        self.groups = Groups(f"{name}.groups", [column.type for column in self.keys(left)])
+        self.names = [*(item.name for item in aggregate.group), *(call.name for call in aggregate.calls)]
+
+    def keys(self, left: Below) -> list[pa.Array]:
+        """The key columns: partition columns of the stream, then the items."""
+        parts = [left.column(name) for name in self.by]
+        return [normal(column) for column in [*parts, *(evaluate(item.tree, left.rows) for item in self.keyed)]]
+
+    def result(self, keys: Sequence[pa.Array], calls: Sequence[pa.Array], instants: Rows) -> Rows:
+        """Result rows from key columns and calls, with the marks and times of the instants."""
+        own = iter(keys[len(self.by) :])
+        columns = [instants.column(item.tree[1]) if is_mark(item) else next(own) for item in self.items]
+        group = [column.cast(kind) for column, kind in zip(columns, self.kinds, strict=True)]
+        return instants.holding(table(dict(zip(self.names, [*group, *calls], strict=True))))
+
+    def nothing(self, instants: Rows) -> Rows:
+        """No result rows."""
+        calls = [pa.array([], kind) for kind in self.aggregates.types]
+        return self.result([pa.array([], kind) for kind in self.groups.keys.types], calls, instants)
+
+
+def is_mark(item: Item) -> bool:
+    return item.tree[0] == "column" and item.tree[1] in MARKS
+
+
+def refuse_marks(inner: Sequence[Step], aggregate: Aggregate) -> None:
+    """Below an aggregate the marks would have to be those of every instant that a row is in."""
+    trees = [tree for call in aggregate.calls for tree in call.arguments]
+    trees += [item.tree for item in aggregate.group if not is_mark(item)]
+    for step in inner:
+        match step:
+            case Filter(condition=condition):
+                trees.append(condition)
+            case Project(items=items):
+                trees += [item.tree for item in items]
+    named = sorted(set().union(*map(columns_of, trees)) & set(MARKS)) if trees else []
+    if named:
+        raise QueryError(
+            "SW-355",
+            f"'{named[0]}' below an aggregate cannot be computed in the fused operator",
+            expected="the instant's columns in the select list, in HAVING, or alone in GROUP BY",
+            hint="use the event time column instead",
+        )

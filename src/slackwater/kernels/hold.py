@@ -1,0 +1,60 @@
+"""The entry of a chain: rows wait until the punctuation has passed them, and leave in sequence order.
+
+Language.md, "Batches, late and lost": in a batch with punctuation P a row with t < P is late; it is lost to what goes
+by its place if rows at t were released in an earlier batch, that is if t < P of the batch before.
+
+Kept: the rows that are not released, and how many rows have come.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.kernels.arrays import EARLIEST, Ints, ints, valid
+from slackwater.kernels.entries import ARRIVAL, POSITION
+from slackwater.kernels.order import in_sequence
+from slackwater.kernels.rows import ROW_NUMBER, TIME, Rows, after, packed, unpacked
+from slackwater.kernels.state import Memory
+from slackwater.kernels.steps import Span
+
+
+def arrived(memory: Memory, name: str, batch: pa.RecordBatch, time: Ints, arrival: str | None) -> Rows:
+    """The rows of a batch with their arrival (NULL before any) and their position in the source."""
+    first = memory.number(name)
+    memory.put(name, first + batch.num_rows)
+    position = np.arange(first, first + batch.num_rows)
+    came = np.zeros(batch.num_rows, np.int64)
+    if arrival is not None:
+        column = batch.column(arrival)
+        known = valid(column)
+        came = np.full(batch.num_rows, EARLIEST)
+        came[known] = ints(column.drop_null())
+    return Rows(batch, time, {ARRIVAL: pa.array(came), POSITION: pa.array(position)})
+
+
+class Hold:
+    """Rows in any order in, rows in sequence out, numbered if anyone asks for their numbers."""
+
+    def __init__(self, name: str, numbered: bool) -> None:
+        self.name = name
+        self.numbered = numbered
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        rows = rows.at(rows.time >= span.before)
+        ready = rows.time < span.now
+        waiting, store = memory.store(self.name, TIME).due(span.now - 1 if span.now > EARLIEST else EARLIEST)
+        memory.put_store(self.name, store.add(packed(rows.at(~ready))))
+        out = rows.at(ready)
+        if waiting is not None:
+            out = after(unpacked(waiting), out)
+        order = in_sequence(out.time, *(out.marks[name].to_numpy() for name in (ARRIVAL, POSITION)))
+        out = out if order is None else out.at(order)
+        return Rows(out.batch, out.time, self._numbers(memory, len(out))), span
+
+    def _numbers(self, memory: Memory, count: int) -> dict[str, pa.Array]:
+        if not self.numbered:
+            return {}
+        last = memory.number(f"{self.name}.last")
+        memory.put(f"{self.name}.last", last + count)
+        return {ROW_NUMBER: pa.array(np.arange(last + 1, last + 1 + count))}

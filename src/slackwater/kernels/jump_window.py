@@ -1,0 +1,86 @@
+"""Jumping windows: evaluated every n rows, or at boundaries of time over the last n rows, and then as a whole.
+
+Kept: of the rows that are in the window of an instant to come, with aggregates the partial aggregates of those that
+come and go together (panes), without them the rows; and a tally per group that has such rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from slackwater.kernels.arrays import Bools
+from slackwater.kernels.chain import Aggregate, Step, Window
+from slackwater.kernels.emission import arranged, groups_emitted, marked
+from slackwater.kernels.entries import base
+from slackwater.kernels.grouping import Grouping
+from slackwater.kernels.keys import ranked
+from slackwater.kernels.placing import Below, below
+from slackwater.kernels.relation import Relation
+from slackwater.kernels.rows import Rows
+from slackwater.kernels.schedules import AtBoundaries, AtRows, Scheduled
+from slackwater.kernels.state import Memory
+from slackwater.kernels.steps import Span, applied
+
+
+def when(name: str, window: Window, sample: Rows) -> AtRows | AtBoundaries:
+    """What says when a jumping window is evaluated."""
+    if window.every.is_time and not window.strict:
+        return AtBoundaries(name, window, sample)
+    return AtRows(name, window, sample)
+
+
+def entering(inner: Sequence[Step], scheduled: Scheduled, rows: Rows) -> tuple[Below, Scheduled]:
+    """The rows that some window holds, and when."""
+    left = below(inner, Rows(rows.batch, rows.time), useful(scheduled))
+    part = None if scheduled.part is None else left.of(scheduled.part)
+    return left, Scheduled(scheduled.schedule, part, left.of(scheduled.enter), left.of(scheduled.exits))
+
+
+def useful(scheduled: Scheduled) -> Bools:
+    """CSQL's jump_to: rows that are in some window, of this batch or to come."""
+    clock = scheduled.schedule.clock
+    limit = clock.now if isinstance(clock.now, int) else clock.now[scheduled.part]
+    held: Bools = clock.resolve(scheduled.exits, scheduled.part) > scheduled.enter
+    return held | (scheduled.exits > limit)
+
+
+class JumpGroups:
+    """The groups that jumping windows hold at their instants."""
+
+    def __init__(self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows) -> None:
+        self.when = when(name, window, sample)
+        self.inner = list(inner)
+        self.grouping = Grouping(name, window.by, inner, aggregate, sample, partial=True)
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        left, some = entering(self.inner, self.when.step(memory, rows, span), rows)
+        groups, aggregates, before = self.grouping.groups, self.grouping.aggregates, some.schedule.clock.before
+        live = np.flatnonzero(groups.live(memory, before))
+        code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before)
+        groups.note(memory, code, some.exits, some.part, before)
+        entries = base(code, some.enter, some.exits, some.part)
+        fresh = aggregates.entries(entries, aggregates.evaluated(left.rows))
+        return groups_emitted(memory, self.grouping, some.schedule, live, fresh), span
+
+
+class JumpRows:
+    """The rows that jumping windows hold at their instants; at one boundary part by part, by key."""
+
+    def __init__(self, name: str, window: Window, inner: Sequence[Step], sample: Rows) -> None:
+        self.when = when(name, window, sample)
+        self.inner = list(inner)
+        self.by_part = isinstance(self.when, AtBoundaries) and bool(window.by)
+        self.relation = Relation(f"{name}.rows")
+        self.sample = applied(inner, sample)
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        left, some = entering(self.inner, self.when.step(memory, rows, span), rows)
+        entries = base(np.zeros(len(left.rows), np.int64), some.enter, some.exits, some.part)
+        out, ordinal, part = self.relation.step(memory, some.schedule, self.relation.entries(entries, left.rows))
+        rank = np.zeros(len(out), np.int64)
+        if self.by_part and part is not None:
+            rank = ranked(self.when.parts.keys.columns(memory))[part]
+        order = arranged(some.schedule.order(ordinal), rank)
+        return marked(some.schedule, ordinal[order], rank[order]).holding(out.at(order).batch), span

@@ -1,0 +1,144 @@
+"""From the algebra's expressions (sqlglot) to the trees that kernels evaluate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from slackwater.algebra.expressions import Tree, name_of, parsed, spark_type, text
+from slackwater.algebra.lengths import MICROSECONDS
+from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Schema
+from slackwater.errors import QueryError
+
+BINARY: dict[type, str] = {
+    exp.Add: "+",
+    exp.Sub: "-",
+    exp.Mul: "*",
+    exp.Div: "/",
+    exp.IntDiv: "div",
+    exp.Mod: "%",
+    exp.BitwiseAnd: "&",
+    exp.BitwiseOr: "|",
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>",
+    exp.And: "and",
+    exp.Or: "or",
+    exp.DPipe: "concat",
+    exp.Like: "like",
+    exp.RegexpLike: "rlike",
+    exp.Pow: "power",
+    exp.SafeDivide: "try_divide",
+}
+CALLS: dict[type, str] = {
+    exp.Not: "not",
+    exp.Neg: "negative",
+    exp.Abs: "abs",
+    exp.Round: "round",
+    exp.Floor: "floor",
+    exp.Ceil: "ceil",
+    exp.Sqrt: "sqrt",
+    exp.Upper: "upper",
+    exp.Lower: "lower",
+    exp.Trim: "trim",
+    exp.Length: "length",
+    exp.Concat: "concat",
+    exp.Substring: "substring",
+    exp.Greatest: "greatest",
+    exp.Least: "least",
+    exp.Nullif: "nullif",
+    exp.Coalesce: "coalesce",
+    exp.In: "in",
+    exp.Between: "between",
+}
+IS = {exp.Null: "is null", exp.Boolean: ("is false", "is true")}
+
+
+def tree_of(expr: Expr | Tree, schema: Schema) -> list[Any]:
+    """The tree of an expression over a schema, columns under their plain names."""
+    tree = parsed(expr.sql) if isinstance(expr, Expr) else expr
+    kind = type(tree)
+    if kind in SPECIAL:
+        return SPECIAL[kind](tree, schema)
+    if kind in BINARY:
+        return [BINARY[kind], tree_of(tree.this, schema), tree_of(tree.expression, schema)]
+    if kind in CALLS:
+        return [CALLS[kind], *(tree_of(each, schema) for each in tree.iter_expressions())]
+    if kind is exp.Anonymous and tree.name.lower() == "pmod":
+        return ["pmod", *(tree_of(each, schema) for each in tree.expressions)]
+    raise QueryError("SW-352", f"'{text(tree)[:80]}' cannot be evaluated in the fused operator", hint="simplify it")
+
+
+def _column(tree: Any, schema: Schema) -> list[Any]:
+    reference = name_of(tree)
+    if not schema.matching(reference) and reference.lower() in PSEUDO_COLUMNS:
+        return ["column", reference.lower()]
+    return ["column", schema.find(reference).name]
+
+
+def _literal(tree: Any, schema: Schema) -> list[Any]:
+    """`1` is INT or BIGINT, `1.5` a DECIMAL, `1e3` a DOUBLE, `'1'` a string."""
+    written = tree.this
+    if tree.is_string:
+        return ["literal", written, "string"]
+    if "e" in written.lower():
+        return ["literal", float(written), "double"]
+    if "." in written:
+        whole, _, fraction = written.partition(".")
+        return ["literal", written, f"decimal({max(1, len(whole.lstrip('0')) + len(fraction))},{len(fraction)})"]
+    number = int(written)
+    return ["literal", number, "int" if -(2**31) <= number < 2**31 else "bigint"]
+
+
+def _case(tree: Any, schema: Schema) -> list[Any]:
+    subject = tree.args.get("this")
+    branches = []
+    for branch in tree.args["ifs"]:
+        when = tree_of(branch.this, schema)
+        met = when if subject is None else ["=", tree_of(subject, schema), when]
+        branches.append([met, tree_of(branch.args["true"], schema)])
+    default = tree.args.get("default")
+    return ["case", *branches, None if default is None else tree_of(default, schema)]
+
+
+def _if(tree: Any, schema: Schema) -> list[Any]:
+    otherwise = tree.args.get("false")
+    branch = [tree_of(tree.this, schema), tree_of(tree.args["true"], schema)]
+    return ["case", branch, None if otherwise is None else tree_of(otherwise, schema)]
+
+
+def _is(tree: Any, schema: Schema) -> list[Any]:
+    name = IS[type(tree.expression)]
+    return [name if isinstance(name, str) else name[bool(tree.expression.this)], tree_of(tree.this, schema)]
+
+
+def _cast(tree: Any, schema: Schema) -> list[Any]:
+    name = "try_cast" if tree.args.get("safe") else "cast"
+    return [name, tree_of(tree.this, schema), spark_type(tree.args["to"].sql("spark"))]
+
+
+def _interval(tree: Any, schema: Schema) -> list[Any]:
+    ticks = int(tree.this.name) * MICROSECONDS[tree.args["unit"].name.lower().removesuffix("s")]
+    return ["literal", ticks, "interval"]
+
+
+SPECIAL: dict[type, Callable[[Any, Schema], list[Any]]] = {
+    exp.Column: _column,
+    exp.Literal: _literal,
+    exp.Case: _case,
+    exp.If: _if,
+    exp.Is: _is,
+    exp.Cast: _cast,
+    exp.TryCast: _cast,
+    exp.Interval: _interval,
+    exp.Paren: lambda tree, schema: tree_of(tree.this, schema),
+    exp.Alias: lambda tree, schema: tree_of(tree.this, schema),
+    exp.Null: lambda tree, schema: ["literal", None, "void"],
+    exp.Boolean: lambda tree, schema: ["literal", bool(tree.this), "boolean"],
+}
