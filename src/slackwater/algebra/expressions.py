@@ -27,8 +27,8 @@ RESERVED = _words(
     """
     all alter and anti any array as between both by case cast connect_by_root create cross current_date
     current_timestamp current_user distinct drop else end except exists false fetch for from full glob grant
-    group having if ilike in inner insert intersect interval into is join lateral leading left like limit list
-    map minus natural not notnull null nullable object on or order outer qualify range regexp returning revoke
+    group having if ilike in inner insert intersect interval into is join lateral leading left like limit list lock
+    map minus natural not notnull null nullable object offset on or order outer qualify range regexp returning revoke
     right rlike rollback select semi serdeproperties session_user some struct table tablesample then to trailing
     true uncache union unique using values when where window with xor
     """

@@ -94,7 +94,7 @@ def natural_name(tree: Tree) -> str:
     inner = tree.this if isinstance(tree, exp.Last) else tree
     if isinstance(inner, exp.Bracket) and all(each.is_string for each in inner.expressions):
         inner = inner.expressions[0]  # a field of a struct
-    if isinstance(inner, (exp.Column, exp.Literal)) and re.fullmatch(r"[^\W\d][^.`\n\r]*", inner.name):
+    if isinstance(inner, exp.Column) or (isinstance(inner, exp.Literal) and re.fullmatch(r"[^\W\d]\w*", inner.name)):
         return str(inner.name)
     words = re.sub(r"\W+", "_", text(tree)).strip("_").lower()[:LONGEST_NAME].strip("_")
     return words if words and not words[0].isdigit() else f"c_{words}".rstrip("_")

@@ -52,6 +52,8 @@ class SelectBinder:
         grouping = self._grouping(items, scope)
         frequency = self._frequency()
         by = [self._partition(column, items, scope) for column in frequency.columns] if frequency else []
+        if frequency and frequency.length == ONE_TUPLE:
+            frequency, by = None, []  # every row is no frequency at all
         trees = [each.tree for each in items]
         if grouping:
             trees = [grouping.above(tree) for tree in trees]
@@ -233,7 +235,7 @@ class SelectBinder:
         )  # fmt: skip
 
     def _projected(self, child: Plan, named: list[tuple[str, Tree]], frequency: Clause | None, by: list[Tree]) -> Plan:
-        every = frequency.length if frequency and frequency.length != ONE_TUPLE else None
+        every = frequency.length if frequency else None
         distinct = self.select.args.get("distinct")
         if every and not distinct:
             columns = tuple(name_of(tree) for tree in by if isinstance(tree, exp.Column))

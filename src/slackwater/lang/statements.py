@@ -213,7 +213,7 @@ class StatementParser(QueryParser):
 
     def _dotted(self, what: str) -> str:
         parts = [self.name(what).name]
-        while self._match(TokenType.DOT) or self._match(TokenType.DASH):
+        while self._match(TokenType.DOT) or (self._next.token_type != TokenType.NUMBER and self._match(TokenType.DASH)):
             parts += [self._prev.text, self.name(what).name]
         return "".join(parts)
 
