@@ -61,5 +61,5 @@ def test_python_runs(file: Path, spark):
 
 def test_files_that_documents_link_to_exist():
     for file in documents():
-        for target in re.findall(r"\]\((?!http|#)([^)#]+)", file.read_text()):
+        for target in re.findall(r"\]\(([\w./-]+(?:\.\w+|/))(?:#[\w-]+)?\)", file.read_text()):
             assert (file.parent / target).exists(), f"{file}: {target}"
