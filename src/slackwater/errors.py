@@ -22,7 +22,7 @@ class Place:
 
     def underlined(self) -> str:
         """The line with the offending characters underlined; a very long line is shown in part."""
-        first = max(0, self.column - 61)
+        first = max(0, self.column - 61) if len(self.text) > 120 else 0
         shown = self.text[first : first + 120]
         width = max(1, min(self.length, len(shown) - (self.column - 1 - first)))
         gutter = str(self.line)

@@ -243,7 +243,7 @@ def spark_type(name: str) -> str:
 def _no_type(name: str) -> QueryError:
     return QueryError(
         "SW-203",
-        f"'{name}' is not a type",
+        f"'{name[:80]}' is not a type",
         expected="a Spark type such as int, bigint, double, string, timestamp, decimal(10,2)",
         hint="use the name that Spark's DDL uses",
     )

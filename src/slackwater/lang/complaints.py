@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from difflib import get_close_matches
 
 from sqlglot.tokenizer_core import Token, TokenType
 
-from slackwater.errors import QueryError, nearest
+from slackwater.errors import QueryError
 from slackwater.lang.reading import OPEN, UnparsedError
 from slackwater.lang.source import Source, token_span
 from slackwater.lang.syntax import CLAUSES
@@ -52,7 +53,8 @@ def _hint(token: Token | None, previous: Token | None) -> str:
     if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER):
         if token.text.upper() in CLAUSES:
             return "clauses of a stream stand in a bracket: [RANGE 5 minutes SLIDE 1 minute]"
-        close = nearest(token.text, WORDS)
-        return close if close.startswith("did") else "remove it, or write an operator or a comma before it"
+        if close := get_close_matches(token.text.upper(), WORDS, n=1, cutoff=0.75):
+            return f"did you mean '{close[0]}'?"
+        return "remove it, or write an operator or a comma before it"
     after = f" after '{previous.text[:20]}'" if previous else ""
     return f"remove it, or write what is missing{after}"

@@ -21,13 +21,14 @@ from slackwater.lang.syntax import CLAUSES
 LONGEST_TEXT = 200_000
 MOST_TOKENS = 10_000
 DEEPEST = 40
+LONGEST_NAME = 255
 _VARIABLE = re.compile(r"\$\{([^{}]*)\}")
 _QUOTED = re.compile(
     r"""(?<!\w)[rR]'[^']*'|(?<!\w)[rR]"[^"]*"|'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*`|--[^\n\r]*""",
     re.DOTALL,
 )
 _STARTS = re.compile(r"""['"`]|--|/\*""")
-_PAIRS = {TokenType.L_PAREN: TokenType.R_PAREN, TokenType.L_BRACKET: TokenType.R_BRACKET, OPEN: TokenType.R_BRACKET}
+_PAIRS = {TokenType.L_PAREN: TokenType.R_PAREN, TokenType.L_BRACKET: TokenType.R_BRACKET}
 _LITERALS = (TokenType.STRING, TokenType.RAW_STRING, TokenType.IDENTIFIER)
 _NOT_BEFORE_EMIT = (TokenType.DOT, TokenType.ALIAS, TokenType.COMMA, TokenType.SELECT)
 
@@ -40,6 +41,8 @@ def tokens_of(source: Source, variables: Mapping[str, str]) -> list[Token]:
         tokens = Slackwater().tokenize(source.text)
     except TokenError as cause:
         raise _untokenised(source) from cause
+    _check_nesting(tokens, source)
+    _check_names(tokens, source)
     if len(tokens) > MOST_TOKENS:
         raise QueryError(
             "SW-104",
@@ -47,9 +50,7 @@ def tokens_of(source: Source, variables: Mapping[str, str]) -> list[Token]:
             hint="split it into several files, or into views",
             place=source.place(token_span(tokens[MOST_TOKENS])),
         )
-    tokens = _retyped(_joined(_filled(tokens, source, variables)))
-    _check_nesting(tokens, source)
-    return tokens
+    return _retyped(_joined(_filled(tokens, source, variables)))
 
 
 def _check_text(source: Source) -> None:
@@ -227,6 +228,17 @@ def _check_nesting(tokens: list[Token], source: Source) -> None:
             break
     if opened:
         raise _unclosed(opened[-1], source)
+
+
+def _check_names(tokens: list[Token], source: Source) -> None:
+    for token in tokens:
+        if len(token.text) > LONGEST_NAME and token.token_type in (TokenType.VAR, TokenType.IDENTIFIER):
+            raise QueryError(
+                "SW-103",
+                f"the name has {len(token.text):,} characters, more than {LONGEST_NAME}",
+                hint="is a quote missing? Choose a shorter name",
+                place=source.place(token_span(token)),
+            )
 
 
 def _unmatched(token: Token, opened: list[Token], source: Source) -> QueryError:

@@ -32,8 +32,9 @@ def parse_script(
     known = catalog or Catalog()
     with _as_query_errors(source):
         reader = ScriptReader(source, known)
-        for statement, _ in _statements(source, variables or {}):
-            reader.read(statement)
+        for statement, span in _statements(source, variables or {}):
+            with source.shallow(span):
+                reader.read(statement)
     return reader.result
 
 
@@ -48,7 +49,8 @@ def bind_query(text: str, catalog: Catalog, file: str = "query", variables: Mapp
                 "SW-130", "this is not a single query", expected="one SELECT", hint="give statements to a script",
                 place=source.place(found[1][1] if len(found) > 1 else span),
             )  # fmt: skip
-        return Binder(source, catalog).root(statement.query)
+        with source.shallow(span):
+            return Binder(source, catalog).root(statement.query)
 
 
 def _statements(source: Source, variables: Mapping[str, str]) -> Iterator[tuple[syntax.Statement, Span]]:
@@ -69,10 +71,6 @@ def _as_query_errors(source: Source) -> Iterator[None]:
         yield
     except UnparsedError as complaint:
         raise unread(complaint, source) from complaint
-    except RecursionError as cause:
-        raise QueryError(
-            "SW-102", "the query is nested too deeply", hint="split it into views", place=source.place((0, 1))
-        ) from cause
     except SqlglotError as cause:
         raise QueryError(
             "SW-101", "the query cannot be read", hint="compare it with the examples", place=source.place((0, 1))

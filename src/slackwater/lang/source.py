@@ -63,6 +63,16 @@ class Source:
                 error.at(self.place(what) if isinstance(what, tuple) else self.place_of(what))
             raise
 
+    @contextmanager
+    def shallow(self, span: Span) -> Iterator[None]:
+        """Running out of stack is an error of the text here."""
+        try:
+            yield
+        except RecursionError as cause:
+            raise QueryError(
+                "SW-102", "the statement is nested too deeply", hint="split it into views", place=self.place(span)
+            ) from cause
+
 
 def token_span(token: Token) -> Span:
     return token.start, token.end + 1

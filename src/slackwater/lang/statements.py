@@ -42,7 +42,10 @@ class StatementParser(QueryParser):
             self._steps = 0
             self._chunks = [chunk]
             self._advance_chunk()
-            yield self._statement(), (chunk[0].start, chunk[-1].end + 1)
+            span = chunk[0].start, chunk[-1].end + 1
+            with self.source.shallow(span):
+                statement = self._statement()
+            yield statement, span
 
     def _statement(self) -> Statement:
         match self.word():
