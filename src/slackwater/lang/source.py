@@ -36,8 +36,9 @@ class Source:
         first = self.text.rfind("\n", 0, start) + 1
         last = self.text.find("\n", start)
         line = self.text[first : last if last >= 0 else len(self.text)].translate(_SHOWN).rstrip()
-        length = max(1, min(span[1] - start, len(line) - (start - first)))
-        return Place(self.text.count("\n", 0, start) + 1, start - first + 1, line, length, self.file)
+        column = min(start - first, len(line))
+        length = max(1, min(span[1] - start, len(line) - column))
+        return Place(self.text.count("\n", 0, start) + 1, column + 1, line, length, self.file)
 
     def place_of(self, node: exp.Expr) -> Place:
         """Where a tree stands: from its first to its last token, closing parentheses included."""
