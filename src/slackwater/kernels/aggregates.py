@@ -15,7 +15,7 @@ from slackwater.kernels.arrays import NO_INTS, Ints, table
 from slackwater.kernels.chain import Call
 from slackwater.kernels.distinct import Distinct
 from slackwater.kernels.ends import Ends
-from slackwater.kernels.entries import ARRIVAL, POSITION, TIME, Clock, Points
+from slackwater.kernels.entries import ARRIVAL, POSITION, TIME, Clock, Merge, Points
 from slackwater.kernels.expressions import Tree, evaluate
 from slackwater.kernels.extremes import Extremes
 from slackwater.kernels.finish import FUNCTIONS, finished
@@ -76,6 +76,10 @@ class Aggregates:
             entries = other.entries(base, arguments)
             fresh[name] = other.merged(entries) if self.partial else entries
         return fresh
+
+    def merger(self, name: str) -> Merge:
+        """What makes one of the entries of a part that come and go together."""
+        return self.others[name].merged if self.sums is None or name != SUMS else self.sums.merged
 
     def expire(self, memory: Memory, clock: Clock) -> pa.RecordBatch | None:
         """The entries of the sums that leave."""

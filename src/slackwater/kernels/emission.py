@@ -29,11 +29,10 @@ def groups_emitted(
     groups.trim(memory, clock.now)
     if not len(points):
         return grouping.nothing(schedule.marks(np.empty(0, np.int64)))
-    place, ordinal = repeated(schedule, points, parts, found.sums[ROWS])
+    place, ordinal = repeated(schedule, points, parts, found.sums[ROWS], _ranks(keys, points.code))
+    order = stable(schedule.order(ordinal))
+    place, ordinal = place[order], ordinal[order]
     code = points.code[place]
-    rank = _ranks(keys, code)
-    order = arranged(schedule.order(ordinal), rank)
-    place, ordinal, code = place[order], ordinal[order], code[order]
     calls = [column.take(pa.array(place)) for column in aggregates.columns(found)]
     part = dense(keys[: len(grouping.by)])[0][code] if grouping.by else np.zeros(len(code), np.int64)
     instants = marked(schedule, ordinal, part)
@@ -53,12 +52,12 @@ def arranged(order: Ints, rank: Ints) -> Index:
 
 
 def _ranks(keys: list[pa.Array], code: Ints) -> Ints:
-    """The place of each code's key among the keys of these codes."""
+    """By code, the place of its key among the keys of those that are there."""
     if not keys:
-        return code
-    used = np.zeros(len(keys[0]), np.bool_)
+        return np.zeros(1, np.int64)
+    rank = np.zeros(len(keys[0]), np.int64)
+    used = np.zeros(len(rank), np.bool_)
     used[code] = True
     places = np.flatnonzero(used)
-    rank = np.zeros(len(used), np.int64)
     rank[places] = ranked([key.take(pa.array(places)) for key in keys])
-    return rank[code]
+    return rank

@@ -1,6 +1,6 @@
 """FIRST and LAST over windows, in sequence order.
 
-Kept: for LAST one entry of each group; for FIRST every entry that is in a window to come.
+Kept: for LAST one entry of each group; for FIRST every entry that can be the first of a window to come.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from slackwater.kernels.arrays import Bools, Ints, joined, picked, valid
 from slackwater.kernels.entries import (
     ARRIVAL,
     CODE,
+    EXIT,
     POSITION,
     TIME,
     Clock,
@@ -68,7 +69,7 @@ class Ends:
             source = layout.order[place] if len(layout.order) else place
             found = joined([piece.column(VALUE) for piece in pieces]).take(pa.array(source, mask=~held))
         live = shelf.live(new)
-        shelf.keep(live & _lasts(layout) if self.last else live, new)
+        shelf.keep(live & (_lasts(layout) if self.last else _firsts(layout, pieces)), new)
         return found
 
 
@@ -90,6 +91,14 @@ def sequenced(entries: pa.RecordBatch) -> pa.RecordBatch:
     """Entries in sequence order, if they say what that is."""
     order = in_sequence(*_places(entries)) if TIME in entries.schema.names else None
     return entries if order is None else picked(entries, order)
+
+
+def _firsts(layout: Layout, pieces: list[pa.RecordBatch]) -> Bools:
+    """Of entries of a group that go together only the first can be the first of a window."""
+    exits = np.concatenate([column(piece, EXIT) for piece in pieces])
+    first = np.zeros(len(layout.order), np.bool_)
+    first[layout.order] = firsts(layout.code, exits[layout.order])
+    return first
 
 
 def _lasts(layout: Layout) -> Bools:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table
 from slackwater.kernels.order import FITS, bounds, counted, firsts, positions, stable
-from slackwater.kernels.segments import Store
+from slackwater.kernels.segments import Store, Wanted
 from slackwater.kernels.state import Memory
 
 CODE, ENTER, EXIT, PART = "code", "enter", "exit", "part"
@@ -38,6 +38,7 @@ class Points:
         return len(self.code)
 
 
+Merge = Callable[[pa.RecordBatch], pa.RecordBatch]
 Resolve = Callable[[Ints, Ints | None], Ints]
 
 
@@ -63,11 +64,7 @@ class Clock:
         """The entries that leave now."""
         if isinstance(self.now, int):
             return store.due(self.now)
-        every = store.all()
-        if every is None:
-            return None, store
-        leaving = self.was_live(every) & ~self.is_live(every)
-        return (picked(every, leaving) if leaving.any() else None), store.keep(every, self.is_live(every))
+        return store.sift(lambda entries: self.was_live(entries) & ~self.is_live(entries), self.is_live)
 
     def was_live(self, entries: pa.RecordBatch) -> Bools:
         return beyond(entries, self.before)
@@ -107,6 +104,14 @@ class Shelf:
             store = store.keep(self._every, wanted)
         kept = [name for name in new.schema.names if name not in (ENTER, AT)]
         self._memory.put_store(self._name, store.add(picked(new.select(kept), mask[before:])))
+
+
+def dense_store(memory: Memory, name: str, store: Store, live: Wanted, merge: Merge) -> None:
+    """Keep a store under a name; where it has doubled, those that come and go together become one."""
+    merged = store.merged(memory.number(f"{name}.dense"), live, merge)
+    if merged is not None:
+        memory.put(f"{name}.dense", merged.size)
+    memory.put_store(name, merged or store)
 
 
 def beyond(entries: pa.RecordBatch, clock: int | Ints) -> Bools:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from slackwater.kernels.arrays import EARLIEST, Ints, picked
 from slackwater.kernels.chain import Aggregate, Step, Window
 from slackwater.kernels.emission import arranged, groups_emitted, marked
-from slackwater.kernels.entries import ARRIVAL, ENTER, POSITION, TIME, Clock, base, column
+from slackwater.kernels.entries import ARRIVAL, ENTER, POSITION, TIME, Clock, Merge, base, column, dense_store
 from slackwater.kernels.grouping import Grouping
 from slackwater.kernels.instants import Schedule
 from slackwater.kernels.keys import dense, normal, ranked
@@ -56,14 +56,20 @@ def entering(inner: Sequence[Step], boundaries: Boundaries, schedule: Schedule, 
     return left, left.of(enter), left.of(exits)
 
 
-def waited(memory: Memory, name: str, fresh: pa.RecordBatch, schedule: Schedule) -> pa.RecordBatch:
+def waited(
+    memory: Memory, name: str, fresh: pa.RecordBatch, schedule: Schedule, merge: Merge | None = None
+) -> pa.RecordBatch:
     """The entries that the next boundary sees; the others wait for theirs.
 
     Those that the first boundary of this batch sees were there all along, as far as this batch is concerned.
     """
     due, store = memory.store(name, ENTER).due(int(schedule.end))
     now = column(fresh, ENTER) <= schedule.end
-    memory.put_store(name, store.add(picked(fresh, ~now)))
+    store = store.add(picked(fresh, ~now))
+    if merge is None:
+        memory.put_store(name, store)
+    else:
+        dense_store(memory, name, store, lambda entries: column(entries, ENTER) > schedule.end, merge)
     ready = picked(fresh, now) if due is None else aligned([due, picked(fresh, now)])
     enter = column(ready, ENTER)
     seen = pa.array(np.where(enter <= schedule.first, EARLIEST, enter))
@@ -84,11 +90,12 @@ class ExtentGroups:
         left, enter, exits = entering(self.inner, self.boundaries, schedule, with_places(memory, self.name, rows))
         groups, aggregates, before = self.grouping.groups, self.grouping.aggregates, schedule.clock.before
         live = np.flatnonzero(groups.live(memory, before))
-        code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before)
+        code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before, None)
         groups.note(memory, code, exits, None, before)
         fresh = aggregates.entries(base(code, enter, exits), aggregates.evaluated(left.rows))
         ready = {
-            name: waited(memory, f"{self.name}.waiting.{name}", entries, schedule) for name, entries in fresh.items()
+            name: waited(memory, f"{self.name}.waiting.{name}", entries, schedule, aggregates.merger(name))
+            for name, entries in fresh.items()
         }
         return groups_emitted(memory, self.grouping, schedule, live, ready, mixed=True), span
 

@@ -16,7 +16,7 @@ from slackwater.kernels.arrays import table
 from slackwater.kernels.chain import Aggregate, Filter, Item, Project, Step
 from slackwater.kernels.expressions import columns_of, evaluate
 from slackwater.kernels.groups import Groups
-from slackwater.kernels.keys import normal
+from slackwater.kernels.keys import Keys, normal
 from slackwater.kernels.placing import Below, below
 from slackwater.kernels.rows import MARKS, Rows
 
@@ -25,17 +25,31 @@ class Grouping:
     """The filters and projections below an aggregate, its groups and its calls."""
 
     def __init__(
-        self, name: str, by: Sequence[str], inner: Sequence[Step], aggregate: Aggregate, sample: Rows, partial: bool
+        self,
+        name: str,
+        by: Sequence[str],
+        inner: Sequence[Step],
+        aggregate: Aggregate,
+        sample: Rows,
+        partial: bool,
+        parts: Keys | None = None,
     ) -> None:
+        """`parts` are the codes of the partition columns, if the window has them."""
         refuse_marks(inner, aggregate)
         self.by = list(by)
-        self.inner = list(inner)
         self.items = aggregate.group
-        self.keyed = [item for item in aggregate.group if not is_mark(item)]
+        projected = any(isinstance(step, Project) for step in inner)
+        known = {} if projected else {name: place for place, name in enumerate(by)}
+        self.keyed = [item for item in aggregate.group if not is_mark(item) and _name(item) not in known]
+        places = iter(range(len(by), len(by) + len(self.keyed)))
+        self.places = [
+            -1 if is_mark(item) else known[_name(item)] if _name(item) in known else next(places) for item in self.items
+        ]
         left = below(inner, sample)
         self.aggregates = Aggregates(name, aggregate.calls, left.rows, partial)
         self.kinds = [item.type or evaluate(item.tree, left.rows).type for item in aggregate.group]
-        self.groups = Groups(f"{name}.groups", [column.type for column in self.keys(left)])
+        kinds = [column.type for column in self.keys(left)]
+        self.groups = Groups(f"{name}.groups", kinds, parts if by and not self.keyed else None)
         self.names = [*(item.name for item in aggregate.group), *(call.name for call in aggregate.calls)]
 
     def keys(self, left: Below) -> list[pa.Array]:
@@ -45,8 +59,8 @@ class Grouping:
 
     def result(self, keys: Sequence[pa.Array], calls: Sequence[pa.Array], instants: Rows) -> Rows:
         """Result rows from key columns and calls, with the marks and times of the instants."""
-        own = iter(keys[len(self.by) :])
-        columns = [instants.column(item.tree[1]) if is_mark(item) else next(own) for item in self.items]
+        pairs = zip(self.items, self.places, strict=True)
+        columns = [instants.column(item.tree[1]) if place < 0 else keys[place] for item, place in pairs]
         group = [column.cast(kind) for column, kind in zip(columns, self.kinds, strict=True)]
         return instants.holding(table(dict(zip(self.names, [*group, *calls], strict=True))))
 
@@ -54,6 +68,11 @@ class Grouping:
         """No result rows."""
         calls = [pa.array([], kind) for kind in self.aggregates.types]
         return self.result([pa.array([], kind) for kind in self.groups.keys.types], calls, instants)
+
+
+def _name(item: Item) -> str:
+    """The column that an item is, if it is one as it stands."""
+    return str(item.tree[1]) if item.tree[0] == "column" else ""
 
 
 def is_mark(item: Item) -> bool:

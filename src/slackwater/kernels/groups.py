@@ -16,12 +16,18 @@ from slackwater.kernels.state import Memory
 class Groups:
     """Groups that live for as long as an entry of theirs does: their codes then go to others."""
 
-    def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
-        self.keys = Keys(name, types)
+    def __init__(self, name: str, types: Sequence[pa.DataType], parts: Keys | None = None) -> None:
+        """With `parts` every part is a group, and has the code of the part."""
+        self.keys = parts or Keys(name, types)
         self.name = name
+        self.own = parts is None
 
-    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int, before: int | Ints) -> Ints:
+    def encode(
+        self, memory: Memory, columns: Sequence[pa.Array], size: int, before: int | Ints, part: Ints | None
+    ) -> Ints:
         """The codes of `size` rows; groups whose last entry left before this batch have lost theirs."""
+        if part is not None and not self.own:
+            return part
         if not columns:
             return np.zeros(size, np.int64)
         return self.keys.encode(memory, columns, self.live(memory, before))
@@ -51,6 +57,8 @@ class Groups:
 
     def trim(self, memory: Memory, now: int | Ints) -> None:
         """Forget the codes after the last that is in use."""
+        if not self.own:
+            return
         size = self.keys.trim(memory, self.live(memory, now))
         for name in (f"{self.name}.last", f"{self.name}.part"):
             if len(memory.ints(name)) > size:

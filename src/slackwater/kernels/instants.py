@@ -15,7 +15,7 @@ import pyarrow as pa
 from slackwater.errors import RunError
 from slackwater.kernels.arrays import Index, Ints
 from slackwater.kernels.entries import CODE, ENTER, Clock, Points, column
-from slackwater.kernels.order import FITS, firsts
+from slackwater.kernels.order import FITS, firsts, stable
 from slackwater.kernels.rows import Rows
 
 MOST = 1 << 28
@@ -77,13 +77,15 @@ def _sorted(code: Ints, ordinal: Ints) -> tuple[Ints, Ints]:
     return code[order], ordinal[order]
 
 
-def repeated(schedule: Schedule, points: Points, parts: Ints, rows: Ints) -> tuple[Index, Ints]:
-    """Per result row the point that it comes from, and the ordinal of its instant; in the order of the points."""
+def repeated(schedule: Schedule, points: Points, parts: Ints, rows: Ints, rank: Ints) -> tuple[Index, Ints]:
+    """Per result row the point that it comes from, and the ordinal of its instant; groups in the order of `rank`."""
     _, end = schedule.bounds(parts[points.code] if len(parts) else None, len(points))
-    if len(points):
-        same = points.code[1:] == points.code[:-1]
-        end[:-1][same] = points.enter[1:][same]
-    return spread(points.enter, np.where(rows > 0, end - points.enter, 0))
+    same = points.code[1:] == points.code[:-1]
+    end[:-1][same] = points.enter[1:][same]
+    count = np.where(rows > 0, end - points.enter, 0)
+    order = stable(rank[points.code])
+    place, ordinal = spread(points.enter[order], count[order])
+    return order[place], ordinal
 
 
 def spread(start: Ints, count: Ints) -> tuple[Index, Ints]:

@@ -52,13 +52,13 @@ class JumpGroups:
     def __init__(self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows) -> None:
         self.when = when(name, window, sample)
         self.inner = list(inner)
-        self.grouping = Grouping(name, window.by, inner, aggregate, sample, partial=True)
+        self.grouping = Grouping(name, window.by, inner, aggregate, sample, True, self.when.parts.keys)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         left, some = entering(self.inner, self.when.step(memory, rows, span), rows)
         groups, aggregates, before = self.grouping.groups, self.grouping.aggregates, some.schedule.clock.before
         live = np.flatnonzero(groups.live(memory, before))
-        code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before)
+        code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before, some.part)
         groups.note(memory, code, some.exits, some.part, before)
         entries = base(code, some.enter, some.exits, some.part)
         fresh = aggregates.entries(entries, aggregates.evaluated(left.rows))

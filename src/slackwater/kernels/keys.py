@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.kernels.arrays import Bools, Index, Ints, joined, valid
+from slackwater.kernels.arrays import Bools, Index, Ints, ints, joined, valid
 from slackwater.kernels.state import Memory
 
 
@@ -38,30 +38,30 @@ class Keys:
         """The code of each row's key. New keys take codes that are not in use, then new ones."""
         if not columns:
             return np.zeros(len(in_use), np.int64)
+        columns = [normal(column) for column in columns]
         known = self.columns(memory)
-        size = len(known[0])
-        together = [joined([old, normal(new)]) for old, new in zip(known, columns, strict=True)]
-        code, first = dense(together)
-        if len(first) > size:
-            code = self._place(memory, together, code, first, size, in_use)
-        return code[size:]
+        code = found(known, columns)
+        unknown = np.flatnonzero(code < 0)
+        if len(unknown):
+            fresh = [column.take(pa.array(unknown)) for column in columns]
+            number, first = dense(fresh)
+            free = ~in_use
+            free[code[code >= 0]] = False
+            place = self._place(memory, [column.take(pa.array(first)) for column in fresh], np.flatnonzero(free))
+            code[unknown] = place[number]
+        return code
 
-    def _place(
-        self, memory: Memory, together: list[pa.Array], code: Ints, first: Index, size: int, in_use: Bools
-    ) -> Ints:
-        """Codes from `size` on are new: give each a place, and write its key there."""
-        seen = np.zeros(size, np.bool_)
-        seen[code[size:][code[size:] < size]] = True
-        free = np.flatnonzero(~(in_use[:size] | seen))
-        count = len(first) - size
+    def _place(self, memory: Memory, fresh: list[pa.Array], free: Index) -> Ints:
+        """Write new keys to free places, and to new ones; says which each got."""
+        known = self.columns(memory)
+        size, count = len(known[0]), len(fresh[0])
         place = np.append(free[:count], np.arange(size, size + max(0, count - len(free))))
-        after = max(size, size + count - len(free))
-        source = np.arange(after)
-        source[place] = first[size:]
-        for number, column in enumerate(together):
-            memory.put(f"{self.name}.{number}", column.take(pa.array(source)))
-        memory.put(f"{self.name}.size", after)
-        return np.append(np.arange(size), place)[code]
+        source = np.arange(max(size, size + count - len(free)))
+        source[place] = size + np.arange(count)
+        for number, (old, new) in enumerate(zip(known, fresh, strict=True)):
+            memory.put(f"{self.name}.{number}", joined([old, new]).take(pa.array(source)))
+        memory.put(f"{self.name}.size", len(source))
+        return place
 
     def trim(self, memory: Memory, in_use: Bools) -> int:
         """Forget the codes after the last that is in use; says how many are left."""
@@ -82,6 +82,32 @@ def normal(column: pa.Array) -> pa.Array:
         return column
     values = column.to_numpy(zero_copy_only=False) + 0.0
     return pa.array(np.where(np.isnan(values), np.nan, values), column.type, mask=~valid(column))
+
+
+def found(known: Sequence[pa.Array], columns: Sequence[pa.Array]) -> Ints:
+    """Where each key stands among the known ones, all different; -1 for one that does not."""
+    size = len(known[0])
+    if not size:
+        return np.full(len(columns[0]), -1)
+    if len(columns) == 1 and pa.types.is_integer(columns[0].type):
+        quick = _found_by_value(known[0], columns[0])
+        if quick is not None:
+            return quick
+    code = dense([joined([old, new]) for old, new in zip(known, columns, strict=True)])[0][size:]
+    return np.where(code < size, code, -1)
+
+
+def _found_by_value(known: pa.Array, column: pa.Array) -> Ints | None:
+    """The same for whole numbers that lie close together: by one table of all of them."""
+    if not len(column) or known.null_count or column.null_count:
+        return None
+    have, want = ints(known), ints(column)
+    least, most = min(int(have.min()), int(want.min())), max(int(have.max()), int(want.max()))
+    if most - least > 4 * (len(have) + len(want)) + 65_536:
+        return None
+    place = np.full(most - least + 1, -1)
+    place[have - least] = np.arange(len(have))
+    return place.take(want - least)
 
 
 def dense(columns: Sequence[pa.Array]) -> tuple[Ints, Index]:

@@ -17,6 +17,7 @@ from slackwater.kernels.chain import Aggregate, Step, Window
 from slackwater.kernels.entries import Clock, Points, base
 from slackwater.kernels.grouping import Grouping
 from slackwater.kernels.groups import Parts
+from slackwater.kernels.keys import Keys
 from slackwater.kernels.order import counted
 from slackwater.kernels.placing import below
 from slackwater.kernels.rows import ROW_NUMBER, Rows
@@ -51,7 +52,11 @@ class RowWindow:
         self.inner = list(inner)
         self.counted = numbered or not window.range.is_time
         self.parts = Parts(f"{name}.parts", [sample.column(each).type for each in window.by])
-        self.grouping = Grouping(name, window.by, inner, aggregate, sample, partial=False)
+        self.grouping = Grouping(name, window.by, inner, aggregate, sample, False, self._parts_keys())
+
+    def _parts_keys(self) -> Keys | None:
+        """The codes of the parts, where rows leave by the count of their part."""
+        return None if self.window.range.is_time else self.parts.keys
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         if not self.counted:
@@ -73,7 +78,7 @@ class RowWindow:
         at, part = left.of(at), None if part is None else left.of(part)
         exits = at + self.window.range.amount
         keys = self.grouping.keys(left)
-        code = groups.encode(memory, keys, len(left.rows), clock.before)
+        code = groups.encode(memory, keys, len(left.rows), clock.before, part)
         groups.note(memory, code, exits, part, clock.before)
         order = counted(code)
         points = Points(code.take(order), order, at.take(order), own=True)

@@ -17,6 +17,9 @@ from slackwater.kernels.order import ascending, stable
 
 MOST = 1 << 16
 """Rows of a segment: small enough that reading the oldest costs little, large enough that there are few."""
+FEW = 1 << 8
+"""So many rows more than there need be are not worth the work of merging them."""
+Wanted = Callable[[pa.RecordBatch], Bools]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,18 @@ class Store:
         gone = [rows for rows in left if rows.num_rows]
         return (self._sorted(aligned(gone)) if gone else None), store
 
+    def sift(self, wanted: Wanted, live: Wanted) -> tuple[pa.RecordBatch | None, Store]:
+        """The rows that are wanted, and a store of those that live on. Reads every segment."""
+        found: list[pa.RecordBatch] = []
+        rest: list[Segment | pa.RecordBatch] = []
+        for segment in self.segments:
+            rows = segment.read()
+            chosen, stay = wanted(rows), live(rows)
+            if chosen.any():
+                found.append(picked(rows, chosen))
+            rest.append(segment if 2 * np.count_nonzero(stay) > segment.size else picked(rows, stay))
+        return (aligned(found) if found else None), self._rebuilt(rest)
+
     def all(self) -> pa.RecordBatch | None:
         """Every row that is there, by age; mind those that have left."""
         return aligned([segment.read() for segment in self.segments]) if self.segments else None
@@ -86,6 +101,13 @@ class Store:
             rest.append(segment if half else picked(every.slice(start, segment.size), mask))
             start += segment.size
         return self._rebuilt(rest)
+
+    def merged(self, before: int, live: Wanted, merge: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Store | None:
+        """All live rows merged, if there are twice as many as there were (`before`) after the last time."""
+        if self.size <= 2 * before + FEW:
+            return None
+        every = aligned([segment.read() for segment in self.segments])
+        return replace(self, segments=()).add(merge(picked(every, live(every))))
 
     def _rebuilt(self, rest: Sequence[Segment | pa.RecordBatch]) -> Store:
         """Segments as they are; new rows and what is left of others become new ones, each in its place.

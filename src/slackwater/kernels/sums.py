@@ -12,7 +12,20 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.kernels.arrays import Ints, table
-from slackwater.kernels.entries import AT, CODE, ENTER, EXIT, PART, Clock, Layout, Points, column, heads, merged_runs
+from slackwater.kernels.entries import (
+    AT,
+    CODE,
+    ENTER,
+    EXIT,
+    PART,
+    Clock,
+    Layout,
+    Points,
+    column,
+    dense_store,
+    heads,
+    merged_runs,
+)
 from slackwater.kernels.state import Memory
 from slackwater.kernels.tally import ROWS, Argument, Tally, summed, tally, together
 
@@ -90,14 +103,14 @@ class Sums:
         for name, values in head.items():
             memory.put(f"{self.name}:{name}", values if name == ROWS or values.any() else None)
         kept = new.filter(pa.array(stay)).drop_columns([ENTER])
+        store = memory.store(self.name, EXIT)
         if self.partial:
-            kept = self._dense(kept)
-        memory.put_store(self.name, memory.store(self.name, EXIT).add(kept))
+            dense_store(memory, self.name, store.add(self._dense(kept)), clock.is_live, self._dense)
+        else:
+            memory.put_store(self.name, store.add(kept))
 
     def _dense(self, kept: pa.RecordBatch) -> pa.RecordBatch:
         """Entries that will go together are one, now that all have come."""
-        if not kept.num_rows:
-            return kept
         zeros = kept.append_column(ENTER, pa.array(np.zeros(kept.num_rows, np.int64)))
         return self.merged(zeros).drop_columns([ENTER])
 
