@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from slackwater.spark.session import SMALL, local_session
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("slackwater", deadline=None)
+settings.load_profile("slackwater")
 
 
 @pytest.fixture(scope="session")

@@ -69,6 +69,7 @@ class GenerateReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.pace = None if pace == "max" else options.number("pace", 1.0, least=0.001)
         batch = options.time("batch", "1 second" if self.pace is None else "0 seconds")
         self.batch = batch or None
+        self.asked = False
         self.began: tuple[float, int] | None = None
         _check_columns(self.schema, recipe)
 
@@ -105,11 +106,16 @@ class GenerateReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         end = self.recipe.end
         if self.pace is None:
             return since + (self.batch or PAGE) if end is None else end
+        passed = self._passed(since) if self.asked else since + (self.batch or STEP)
+        self.asked = True
+        passed -= passed % STEP if self.batch is None else 0
+        return passed if end is None else min(end, passed)
+
+    def _passed(self, since: int) -> int:
+        """The clock starts after the first batch: the time that Spark takes to start is no time of the stream."""
         now = time.monotonic()
         self.began = self.began or (now, since)
-        passed = self.began[1] + int((now - self.began[0]) * self.pace * PAGE)
-        passed -= passed % STEP
-        return passed if end is None else min(end, passed)
+        return self.began[1] + int((now - self.began[0]) * float(self.pace or 1) * PAGE)
 
     def _over(self, until: int) -> bool:
         return until == self.recipe.end

@@ -66,6 +66,7 @@ class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         _check_columns(self.schema, trace.table())
         self.pace = None if options.text("pace", "max") == "max" else options.number("pace", 1.0, least=0.001)
         self.cuts = Cuts.of(_arrivals(trace), batch_of(options, "1 second" if trace.arrival else "10000 rows"))
+        self.asked = False
         self.began: tuple[float, int] | None = None
 
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
@@ -92,13 +93,12 @@ class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         yield from pa.Table.from_arrays(arrays, schema=self.schema).combine_chunks().to_batches()
 
     def _is_due(self, since: int, end: int) -> bool:
-        """Whether a batch has arrived: its time, reckoned from the batch with which the replay began, has passed."""
-        if self.pace is None:
+        """Whether a batch has arrived; the clock starts after the first one, when Spark has started."""
+        if self.pace is None or not self.asked:
+            self.asked = True
             return True
         now = time.monotonic()
-        if self.began is None:
-            before = self.cuts.due_at(since) if since else 0
-            self.began = (now, before)
+        self.began = self.began or (now, self.cuts.due_at(since) if since else 0)
         passed = self.began[1] + (now - self.began[0]) * self.pace * 1_000_000
         return passed >= self.cuts.due_at(end)
 

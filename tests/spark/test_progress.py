@@ -1,0 +1,58 @@
+"""The ledger: one record per batch from Spark's events, every row counted once."""
+
+from dataclasses import asdict
+
+import pytest
+
+from slackwater.spark.progress import OUTPUT, Ledger
+from slackwater.spark.punctuate import Account
+
+METRIC = "slackwater.control.1.Traffic"
+
+
+def event(batch: int, account: Account | None, out: int | None = None, **durations: int) -> dict[str, object]:
+    seen = dict.fromkeys(asdict(Account())) if account is None else asdict(account)
+    return {
+        "batchId": batch,
+        "durationMs": {"addBatch": 5, "triggerExecution": 1_500} | durations,
+        "stateOperators": [{"memoryUsedBytes": 70}, {"memoryUsedBytes": 30}],
+        "observedMetrics": {METRIC: seen, OUTPUT: {"rows": out}},
+    }
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger("fastest", {"Traffic": 0.05})
+
+
+FIRST = Account(punctuation=900, rows=100, late=0, untimed=1, suspect=2, held=40, clock=1_000, held_time=2_000)
+SECOND = Account(punctuation=1_700, rows=150, late=3, untimed=1, suspect=2, held=30, clock=2_000, held_time=7_300)
+
+
+def test_a_record_counts_its_own_batch_and_its_controls_count_all(ledger):
+    ledger.entered(event(0, FIRST))
+    record = ledger.entered(event(1, SECOND, out=12))
+    assert (record.batch, record.rows_in, record.rows_out) == (1, 50, 12)
+    assert (record.late, record.untimed, record.suspect, record.held) == (3, 0, 0, 30)
+    assert (record.state_bytes, record.seconds) == (100, 1.5)
+    (control,) = record.controls
+    assert (control.stream, control.dratio, control.account) == ("Traffic", 0.05, SECOND)
+    assert control.ratio == record.ratio == 3 / 150
+    assert control.hold == record.hold == 7_300 / 146
+    assert control.lag == 300
+    assert record.punctuation == 1_700
+
+
+def test_a_batch_without_rows_keeps_the_account(ledger):
+    ledger.entered(event(0, FIRST))
+    record = ledger.entered(event(1, None, out=4))
+    assert (record.rows_in, record.late, record.rows_out) == (0, 0, 4)
+    assert record.controls[0].account == FIRST
+
+
+def test_idle_triggers_and_repeated_events_are_no_batches(ledger):
+    idle = event(0, None)
+    idle["durationMs"] = {"triggerExecution": 3}
+    assert ledger.entered(idle) is None
+    assert ledger.entered(event(0, FIRST)) is not None
+    assert ledger.entered(event(0, FIRST)) is None
