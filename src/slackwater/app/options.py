@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from slackwater.algebra.lengths import MICROSECONDS, Length
+from slackwater.algebra.ratios import parse_ratio
+from slackwater.disorder.trace import AUTO, UNITS
 from slackwater.errors import InputError
 
 
@@ -20,3 +22,23 @@ def parse_duration(text: str | None) -> float | None:
             "SW-407", f"'{text}' is not a time", expected="a time such as '20 seconds'", hint="use a unit of time"
         )
     return length.amount / MICROSECONDS["second"]
+
+
+def parse_share(text: str) -> float:
+    """A drop ratio such as `1%`."""
+    return parse_ratio(text) or 0.0
+
+
+def parse_batch(text: str) -> Length:
+    """A micro-batch: a time of arrival, or a number of rows."""
+    return Length.parse(text)
+
+
+def parse_unit(text: str) -> str:
+    """The unit of times that are written as numbers."""
+    if text not in (*UNITS, AUTO):
+        units = ", ".join((*UNITS, AUTO))
+        raise InputError(
+            "SW-414", f"'{text}' is not a unit of recorded times", expected=units, hint="choose one of them"
+        )
+    return text

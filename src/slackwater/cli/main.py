@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from slackwater import __version__
+from slackwater.cli.advise import advise
 from slackwater.cli.dry_run import dry_run
 from slackwater.cli.explain import explain
 from slackwater.cli.run import run
@@ -24,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for command in (run, dry_run, explain):
+for command in (run, dry_run, explain, advise):
     app.command()(command)
 
 

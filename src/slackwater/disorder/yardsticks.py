@@ -105,7 +105,12 @@ def best_per_interval(
                 best = found
         else:
             low = price
-    return best if best is not None else _at_price(batches, table, part, latest, high)
+    constant = best_constant(batches, late, "now", honest)
+    if best is None or constant.measures.mean_hold < best.measures.mean_hold:
+        # One delay for every interval is one of the choices, which the price may step over.
+        delays = np.full(part[-1] + 1, constant.delay, np.int64)
+        return PerInterval(high, delays, constant.punctuation, constant.measures)
+    return best
 
 
 def _tables(batches: Batches, part: Ints, latest: Ints) -> list[tuple[Ints, Floats, Ints]]:

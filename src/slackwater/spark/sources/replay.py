@@ -17,7 +17,7 @@ from pyspark.sql.types import StructType
 from slackwater.errors import InputError, nearest
 from slackwater.spark.sources.cuts import Cuts, batch_of
 from slackwater.spark.sources.options import Options
-from slackwater.spark.sources.trace import UNITS, Trace
+from slackwater.disorder.trace import UNITS, Trace
 
 ROWS_PER_PARTITION = 100_000
 NAMES = ("path", "event", "arrival", "unit", "pace", "batch")

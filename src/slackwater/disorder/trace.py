@@ -19,6 +19,8 @@ from slackwater.errors import InputError, nearest
 TIMESTAMP = pa.timestamp("us", "UTC")
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 """Ticks in one unit of a time that is written as a number."""
+AUTO = "auto"
+"""The unit that puts the largest number of a column between 1973 and 5138."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +60,18 @@ def timestamps(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
     if pa.types.is_timestamp(column.type):
         return column.cast(TIMESTAMP, safe=False)
     if pa.types.is_integer(column.type):
-        return pc.multiply(column.cast(pa.int64()), UNITS[unit]).cast(TIMESTAMP)
+        return pc.multiply(column.cast(pa.int64()), UNITS[_unit(column, unit)]).cast(TIMESTAMP)
     if pa.types.is_floating(column.type):
-        return pc.floor(pc.multiply(column, float(UNITS[unit]))).cast(pa.int64()).cast(TIMESTAMP)
+        ticks = float(UNITS[_unit(column, unit)])
+        return pc.floor(pc.multiply(column, ticks)).cast(pa.int64()).cast(TIMESTAMP)
     return pa.chunked_array([_texts(chunk) for chunk in column.chunks], TIMESTAMP)
+
+
+def _unit(column: pa.ChunkedArray, unit: str) -> str:
+    if unit != AUTO:
+        return unit
+    largest = pc.max(column).as_py() or 0
+    return "s" if largest < 10**11 else "ms" if largest < 10**14 else "us"
 
 
 def _texts(texts: pa.Array) -> pa.Array:

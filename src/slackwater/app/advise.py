@@ -1,0 +1,208 @@
+"""`slackwater advise`: how long should my watermark be, and what would I save?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slackwater.algebra.lengths import MICROSECONDS, Length
+from slackwater.algebra.policies import ratio_text
+from slackwater.disorder import ESTIMATORS, controller
+from slackwater.disorder.optimum import optimum
+from slackwater.disorder.replay import Batches, Ints, Measures, batches_by_rows, batches_by_time, replay
+from slackwater.disorder.trace import AUTO, Trace
+from slackwater.disorder.yardsticks import best_constant, best_per_interval
+from slackwater.errors import InputError, nearest
+
+SKEW = 5 * MICROSECONDS["minute"]
+MOST_FOR_OPTIMUM = 200_000
+"""Rows up to which the exact optimum is worth its time (about a minute)."""
+A_SECOND = Length.of(1, "second")
+NOT_STATED = ("slack",)
+"""Estimators that keep no ratio: there is nothing to compare."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One estimator or yardstick on the trace; times in seconds. A yardstick is only known afterwards."""
+
+    name: str
+    late_share: float
+    mean_hold: float
+    p99_hold: float | None
+    mean_held: float | None
+    worst_tenth: float | None
+    yardstick: bool
+    punctuation: Ints | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """Everything that was found out about a trace."""
+
+    trace: str
+    rows: int
+    dratio: float
+    lines: tuple[Line, ...]
+    watermark_delay: float
+    sentence: str
+    notes: tuple[str, ...]
+    batches: Batches
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        lines = [{key: value for key, value in asdict(line).items() if key != "punctuation"} for line in self.lines]
+        return {
+            "trace": self.trace,
+            "rows": self.rows,
+            "dratio": self.dratio,
+            "lines": lines,
+            "watermark_delay_seconds": self.watermark_delay,
+            "advice": self.sentence,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to read and what to keep."""
+
+    path: Path
+    event: str
+    arrival: str
+    source: str | None = None
+    dratio: float = 0.01
+    unit: str = AUTO
+    batch: Length = A_SECOND
+
+
+def advise(request: Request, progress: Callable[[str, int, int], None] | None = None) -> Advice:
+    """Replays the trace through every estimator and compares with what hindsight would have done.
+
+    `progress` is told what is being replayed, how many rows more, and of how many.
+    """
+    if not 0 < request.dratio < 1:
+        raise InputError(
+            "SW-413", f"{request.dratio} is no share to keep", expected="a share above 0% and below 100%",
+            hint="state a drop ratio such as 1%",
+        )  # fmt: skip
+    batches, notes = read(request)
+    rows = len(batches.event)
+    lines = []
+    for name in sorted(ESTIMATORS, key=lambda each: (each != "budget", each)):
+        if name not in NOT_STATED:
+            told = None if progress is None else _counting(progress, name, rows)
+            punctuation, found = replay(batches, controller(request.dratio, name, skew=SKEW), told)
+            lines.append(_line(name, found, punctuation))
+    late = int(request.dratio * rows)
+    honest = batches.event - batches.arrival <= SKEW
+    delay = best_constant(batches, late, "newest", honest)
+    now = best_constant(batches, late, "now", honest)
+    each = best_per_interval(batches, late, honest=honest)
+    lines += [
+        _line("best constant (newest)", delay.measures, delay.punctuation, yardstick=True),
+        _line("best constant (clock)", now.measures, now.punctuation, yardstick=True),
+        _line("best per interval", each.measures, each.punctuation, yardstick=True),
+    ]
+    if rows <= MOST_FOR_OPTIMUM:
+        found_best = optimum(batches, late)
+        lines.append(Line("optimum", late / rows, _seconds(found_best.mean_hold), None, None, None, yardstick=True))
+    else:
+        notes.append(f"the optimum is left out: the trace has more than {MOST_FOR_OPTIMUM:,} rows")
+    fixed = max(0.0, _seconds(delay.delay))
+    sentence = _sentence(request.dratio, lines, fixed)
+    return Advice(str(request.path), rows, request.dratio, tuple(lines), fixed, sentence, tuple(notes), batches)
+
+
+def read(request: Request) -> tuple[Batches, list[str]]:
+    """The trace in batches, in order of arrival, and what was done to it on the way."""
+    if not request.path.is_file():
+        raise InputError("SW-401", f"there is no file {request.path}", hint="give the path of a recorded stream")
+    try:
+        table = Trace(str(request.path), request.event, request.arrival, request.unit).table()
+    except (pa.ArrowInvalid, OSError) as cause:
+        raise InputError(
+            "SW-411", f"{request.path} cannot be read: {str(cause).splitlines()[0]}",
+            expected="CSV (also .gz), Parquet or JSON lines", hint="check that the file is what its name says",
+        )  from cause  # fmt: skip
+    notes = []
+    event, arrival = (_column(table, name) for name in (request.event, request.arrival))
+    whole = pc.and_(pc.is_valid(event), pc.is_valid(arrival))
+    if dropped := len(table) - int(pc.sum(whole).as_py() or 0):
+        notes.append(f"{dropped:,} rows without an event or arrival time are left out")
+        table = table.filter(whole)
+        event, arrival = (_column(table, name) for name in (request.event, request.arrival))
+    if len(table) < 2:
+        raise InputError(
+            "SW-412", f"{request.path} has {'one row' if len(table) else 'no rows'} with both times",
+            expected="a recorded stream of at least a few hundred rows", hint="record the stream for longer",
+        )  # fmt: skip
+    if not _sorted_as_recorded(request):
+        notes.append("the rows were not in order of arrival and have been sorted")
+    source = None if request.source is None else _codes(_column(table, request.source))
+    cut = batches_by_time if request.batch.is_time else batches_by_rows
+    return cut(_ticks(event), _ticks(arrival), request.batch.amount, source), notes
+
+
+def _sorted_as_recorded(request: Request) -> bool:
+    recorded = Trace(str(request.path), request.arrival, None, request.unit).table()
+    arrival = _ticks(_column(recorded, request.arrival).drop_null())
+    return bool(np.all(np.diff(arrival) >= 0))
+
+
+def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
+    found = [each for each in table.column_names if each.lower() == name.lower()]
+    if not found:
+        raise InputError("SW-445", f"the trace has no column '{name}'", hint=nearest(name, table.column_names))
+    return table.column(found[0])
+
+
+def _ticks(column: pa.ChunkedArray) -> Ints:
+    return np.asarray(column.cast(pa.int64()).to_numpy(), np.int64)
+
+
+def _codes(column: pa.ChunkedArray) -> Ints:
+    """Senders as numbers."""
+    return np.asarray(column.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy(), np.int64)
+
+
+def _counting(progress: Callable[[str, int, int], None], name: str, rows: int) -> Callable[[int], None]:
+    return lambda more: progress(name, more, rows)
+
+
+def _line(name: str, found: Measures, punctuation: Ints, *, yardstick: bool = False) -> Line:
+    return Line(
+        name,
+        found.late_share,
+        _seconds(found.mean_hold),
+        _seconds(found.p99_hold),
+        found.mean_held,
+        found.worst_tenth,
+        yardstick,
+        punctuation,
+    )
+
+
+def _seconds(ticks: float) -> float:
+    return ticks / MICROSECONDS["second"]
+
+
+def _sentence(dratio: float, lines: list[Line], fixed: float) -> str:
+    own = [line for line in lines if not line.yardstick]
+    default = next((line for line in own if line.name == "budget"), own[0])
+    constant = next(line for line in lines if line.name.startswith("best constant (newest)"))
+    kept = "keeps" if default.late_share <= dratio else "misses"
+    if constant.mean_hold <= 0:
+        return f"This stream is in order: no watermark delay is needed. DRATIO {ratio_text(dratio)} {kept} the ratio."
+    ratio = default.mean_hold / constant.mean_hold
+    return (
+        f"Write DRATIO {ratio_text(dratio)}: it {kept} the ratio ({default.late_share:.2%} late) and holds rows "
+        f"{default.mean_hold:.3g} s on average, {ratio:.2f} times the {constant.mean_hold:.3g} s of the best fixed "
+        f'delay in hindsight, withWatermark(..., "{fixed:.3f} seconds").'
+    )

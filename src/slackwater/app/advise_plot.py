@@ -1,0 +1,79 @@
+"""What a trace would have cost under each estimator, drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from slackwater.algebra.lengths import MICROSECONDS
+from slackwater.algebra.policies import ratio_text
+from slackwater.app.advise import Advice, Line
+from slackwater.disorder import NO_PUNCTUATION
+
+POINTS = 4_000
+"""Rows that are drawn as dots; more would be a blot."""
+DRAWN = ("budget", "adaptive", "quantile", "best constant (newest)")
+
+
+def plot(advice: Advice, file: Path) -> None:
+    """Hold against late share for all of them, and punctuation against event time."""
+    figure = Figure(figsize=(12, 5.2), layout="constrained")
+    trade, course = figure.subplots(1, 2)
+    _trade(trade, advice)
+    _course(course, advice)
+    figure.suptitle(f"{Path(advice.trace).name}: {advice.rows:,} rows, DRATIO {ratio_text(advice.dratio)}")
+    figure.savefig(file, dpi=120)
+
+
+def _trade(axes: Axes, advice: Advice) -> None:
+    axes.axvline(advice.dratio * 100, color="#999999", linestyle="--", linewidth=1)
+    where = axes.get_xaxis_transform()
+    axes.text(advice.dratio * 100, 0.02, " allowed", transform=where, fontsize=8, color="#777777")
+    least = 100 * 0.3 / advice.rows
+    ordered = sorted(advice.lines, key=lambda line: line.mean_hold)
+    for number, line in enumerate(ordered):
+        place = (max(line.late_share * 100, least), max(line.mean_hold, 1e-4))
+        axes.plot(*place, marker="D" if line.yardstick else "o", color=_colour(line), markersize=8)
+        shift = (8, 9 if number % 2 else -11)
+        axes.annotate(line.name, place, xytext=shift, textcoords="offset points", fontsize=8, color=_colour(line))
+    axes.set(xscale="log", yscale="log", xlabel="late rows, %", ylabel="mean hold, s", title="what it costs")
+    axes.margins(y=0.15)
+    axes.set_xlim(least / 2, 900)
+    axes.grid(visible=True, which="major", alpha=0.3)
+
+
+def _course(axes: Axes, advice: Advice) -> None:
+    batches = advice.batches
+    start = int(batches.arrival.min())
+    shown = np.linspace(0, len(batches.event) - 1, min(POINTS, len(batches.event))).astype(int)
+    age = (batches.event - batches.arrival)[shown] / MICROSECONDS["second"]
+    seconds = (batches.arrival[shown] - start) / MICROSECONDS["second"]
+    axes.plot(seconds, age, ".", color="#bbbbbb", markersize=2, label="rows")
+    clock = (batches.clock - start) / MICROSECONDS["second"]
+    for line in advice.lines:
+        if line.name in DRAWN and line.punctuation is not None:
+            there = line.punctuation > NO_PUNCTUATION
+            behind = (line.punctuation - batches.clock)[there] / MICROSECONDS["second"]
+            axes.plot(clock[there], behind, drawstyle="steps-post", linewidth=1.2, color=_colour(line), label=line.name)
+    low, high = np.quantile(age, [0.0005, 1.0])
+    lowest = min([low, *(_lowest(line, batches.clock) for line in advice.lines if line.name == "budget")])
+    axes.set_ylim(1.15 * lowest - 0.05, max(high, 0) + 0.05 * abs(lowest) + 0.05)
+    axes.set(xlabel="arrival, s since the first row", ylabel="event time minus clock, s", title="punctuations and rows")
+    axes.legend(fontsize=8, loc="best")
+    axes.grid(visible=True, alpha=0.3)
+
+
+def _lowest(line: Line, clock: np.ndarray) -> float:
+    if line.punctuation is None:
+        return 0.0
+    there = line.punctuation > NO_PUNCTUATION
+    behind = (line.punctuation - clock)[there] / MICROSECONDS["second"]
+    return float(np.quantile(behind, 0.02)) if len(behind) else 0.0
+
+
+def _colour(line: Line) -> str:
+    palette = {"budget": "#d1495b", "adaptive": "#33658a", "quantile": "#86a873"}
+    return palette.get(line.name, "#2f4858" if line.yardstick else "#8d8d8d")

@@ -1,0 +1,129 @@
+"""Advice on recorded streams: the figures are those of the trace, in every format, and mistakes are told."""
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from slackwater.algebra.lengths import Length
+from slackwater.app.advise import Request, advise
+from slackwater.app.advise_plot import plot
+from slackwater.errors import InputError
+
+START = 1_700_000_000_000
+
+
+def recorded(rows: int = 3_000, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Milliseconds: one row each 10 ms, delays of 100 ms on average."""
+    generator = np.random.default_rng(seed)
+    event = START + np.arange(rows) * 10
+    arrival = event + generator.exponential(100, rows).astype(np.int64)
+    order = np.argsort(arrival, kind="stable")
+    return event[order], arrival[order]
+
+
+def csv(event: np.ndarray, arrival: np.ndarray) -> str:
+    return "ts,got\n" + "".join(f"{e},{a}\n" for e, a in zip(event, arrival, strict=True))
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    file = tmp_path / "trace.csv"
+    file.write_text(csv(*recorded()))
+    return file
+
+
+def request(file: Path, **changes: object) -> Request:
+    return Request(**{"path": file, "event": "ts", "arrival": "got", "batch": Length.parse("50 rows"), **changes})
+
+
+def test_the_best_constant_is_the_one_that_brute_force_finds(trace: Path):
+    event, _ = recorded()
+    ends = np.append(np.arange(50, len(event), 50), len(event))
+    newest = np.maximum.accumulate(event)[ends - 1]
+    before = np.concatenate([[np.iinfo(np.int64).min], newest[:-1]])[np.repeat(np.arange(len(ends)), 50)]
+    lateness = np.where(before == np.iinfo(np.int64).min, -1, before - event)
+    smallest = next(delay for delay in range(2_000) if (lateness > delay).sum() <= 0.01 * len(event))
+    assert advise(request(trace)).watermark_delay == pytest.approx(smallest / 1_000)
+
+
+def test_every_estimator_and_yardstick_is_compared(trace: Path):
+    found = advise(request(trace))
+    names = {line.name for line in found.lines}
+    assert {
+        "adaptive",
+        "periodic",
+        "quantile",
+        "two-max",
+        "max-delay",
+        "adhoc",
+        "optimum",
+        "best per interval",
+    } <= names
+    holds = {line.name: line.mean_hold for line in found.lines}
+    assert holds["optimum"] <= holds["best per interval"] <= holds["best constant (clock)"]
+
+
+def test_formats_and_units_give_the_same_advice(trace: Path, tmp_path: Path):
+    event, arrival = recorded()
+    table = pa.table(
+        {"ts": pa.array(event * 1_000, pa.timestamp("us")), "got": pa.array(arrival * 1_000, pa.timestamp("us"))}
+    )
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    (tmp_path / "t.csv.gz").write_bytes(gzip.compress(trace.read_bytes()))
+    iso = [f"{np.datetime64(int(t), 'ms')}Z" for t in event], [f"{np.datetime64(int(t), 'ms')}Z" for t in arrival]
+    (tmp_path / "t.jsonl").write_text(
+        "".join(json.dumps({"ts": e, "got": a}) + "\n" for e, a in zip(*iso, strict=True))
+    )
+    (tmp_path / "us.csv").write_text(csv(event * 1_000, arrival * 1_000))
+    expected = advise(request(trace)).document()["lines"]
+    for name in ("t.parquet", "t.csv.gz", "t.jsonl", "us.csv"):
+        assert advise(request(tmp_path / name)).document()["lines"] == expected, name
+
+
+def test_unsorted_rows_are_sorted_with_a_note(trace: Path, tmp_path: Path):
+    lines = trace.read_text().splitlines()
+    shuffled = tmp_path / "shuffled.csv"
+    order = np.random.default_rng(2).permutation(len(lines) - 1) + 1
+    shuffled.write_text("\n".join([lines[0], *(lines[place] for place in order)]) + "\n")
+    found = advise(request(shuffled))
+    assert any("sorted" in note for note in found.notes)
+    assert not advise(request(trace)).notes
+    assert found.watermark_delay == pytest.approx(advise(request(trace)).watermark_delay, abs=0.05)
+
+
+def test_rows_without_a_time_are_left_out_and_counted(trace: Path, tmp_path: Path):
+    file = tmp_path / "gaps.csv"
+    file.write_text(trace.read_text() + ",1700000099999\n1700000099999,\n")
+    assert "2 rows without an event or arrival time are left out" in advise(request(file)).notes
+
+
+@pytest.mark.parametrize(
+    ("content", "changes", "code"),
+    [
+        (None, {}, "SW-401"),
+        ("ts,got\n", {}, "SW-412"),
+        ("ts,got\n1700000000000,1700000000001\n", {}, "SW-412"),
+        ("", {}, "SW-411"),
+        ("ts,got\n1,2\n3\n", {}, "SW-411"),
+        ("when,got\n1,2\n3,4\n", {}, "SW-445"),
+        ("ts,got\n1,2\n3,4\n", {"source": "sender"}, "SW-445"),
+        ("ts,got\n1,2\n3,4\n", {"dratio": 0.0}, "SW-413"),
+    ],
+)
+def test_what_is_wrong_is_told(content: str | None, changes: dict[str, object], code: str, tmp_path: Path):
+    file = tmp_path / "trace.csv"
+    if content is not None:
+        file.write_text(content)
+    with pytest.raises(InputError) as caught:
+        advise(request(file, **changes))
+    assert caught.value.code == code
+
+
+def test_the_plot_is_a_picture(trace: Path, tmp_path: Path):
+    plot(advise(request(trace)), tmp_path / "plot.png")
+    assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
