@@ -1,8 +1,9 @@
 """ADC figure 5: buffer size and average wait of the adaptive and the ad hoc measure, D from 15% to 1%.
 
 20 sensors report every second. The paper states neither delays nor length: 10,000 rows at 20 rows a second, with
-normal delays of 3 s and a deviation of 1 s, one estimate per row. Step 5 of the ad hoc measure is printed as
-N + sigma_t z(D) theta, which adds a time squared to a number of rows; `adhoc/theta` divides by theta instead.
+normal delays of 3 s and a deviation of 1 s, recorded in mid-stream, one estimate per row. Step 5 of the ad hoc
+measure is printed as N + sigma_t z(D) theta, which adds a time squared to a number of rows; `adhoc/theta` divides by
+theta instead.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ from bench.disorder.report import (
     share,
     table,
 )
-from bench.disorder.runs import elsewhere, mid_stream, run
+from bench.disorder.runs import OURS, elsewhere, mid_stream, run
 from slackwater.disorder import ESTIMATORS, streams
 from slackwater.disorder.adhoc import AdHoc
 from slackwater.disorder.vseq import LARGEST, SMALLEST
 
 RATIOS = (0.15, 0.10, 0.05, 0.025, 0.01)
-NAMES = ("adaptive", "adhoc", "adhoc/theta", "budget")
+NAMES = ("adaptive", "adhoc", "adhoc/theta", *OURS)
 ELSEWHERE = {name: {"name": name} for name in NAMES}
 
 

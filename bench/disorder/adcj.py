@@ -25,7 +25,7 @@ from bench.disorder.report import (
     share,
     table,
 )
-from bench.disorder.runs import elsewhere, first_rows, mid_stream, run
+from bench.disorder.runs import OURS, elsewhere, first_rows, mid_stream, run
 from slackwater.disorder import streams
 
 ROWS = 1_000_000
@@ -37,7 +37,7 @@ RATIOS = (0.01, 0.005, 0.001)
 WINDOWS = (10, 100, 1_000, 10_000, 100_000)
 PERIODIC = {"name": "periodic", "handover": 0.0}
 """Equation 11 at every ratio: the hand-over at 0.1% is what figures 6 and 7 argue for."""
-ELSEWHERE = {"periodic": PERIODIC, "two-max": {"name": "two-max"}, "budget": {"name": "budget"}}
+ELSEWHERE = {"periodic": PERIODIC, "two-max": {"name": "two-max"}} | {name: {"name": name} for name in OURS}
 
 
 SAMPLES = {
@@ -70,7 +70,10 @@ def main() -> None:
     made |= {("changing", every): changing(every) for every in PERIODS}
     six = {(key, d): run(stream, d, rows=BATCH, **PERIODIC) for key, stream in made.items() for d in RATIOS}
     seven = {key: run(stream, 0.001, "two-max", rows=BATCH) for key, stream in made.items()}
-    ours = {(key, d): run(stream, d, "budget", rows=BATCH) for key, stream in made.items() for d in RATIOS}
+    ours = {
+        name: {(key, d): run(stream, d, name, rows=BATCH) for key, stream in made.items() for d in RATIOS}
+        for name in OURS
+    }
     hard = elsewhere(ELSEWHERE, (0.01, 0.001))
     page(
         "adcj-figures-5-to-7",
@@ -83,16 +86,19 @@ def main() -> None:
             ((f"{w:,}", *(both(five[every, w]) for every in PERIODS)) for w in WINDOWS),
         ),
         plot_five(five),
-        "## Figure 6: late share of the periodic method; ours beside it",
+        "## Figure 6: late share of the periodic method",
         table(
-            ("stream", *(f"{name}, D = {share(d)}" for d in RATIOS for name in ("periodic", "budget"))),
-            ((label(key), *(late(runs[key, d], d) for d in RATIOS for runs in (six, ours))) for key in made),
+            ("stream", *(f"{name}, D = {share(d)}" for d in RATIOS for name in ("periodic", *OURS))),
+            ((label(key), *(late(runs[key, d], d) for d in RATIOS for runs in (six, *ours.values()))) for key in made),
         ),
         plot_six(six),
         "## Figure 7: buffer sizes at D = 0.1%",
         table(
-            ("stream", "two-max: late, buffer", "periodic: late, buffer", "budget: late, buffer"),
-            ((label(key), both(seven[key]), both(six[key, 0.001]), both(ours[key, 0.001])) for key in made),
+            ("stream", *(f"{name}: late, buffer" for name in ("two-max", "periodic", *OURS))),
+            (
+                (label(key), both(seven[key]), *(both(runs[key, 0.001]) for runs in (six, *ours.values())))
+                for key in made
+            ),
         ),
         plot_seven(six, seven, ours),
         "## What hangs on choices that the paper leaves open",
@@ -217,8 +223,7 @@ def plot_seven(six, seven, ours):
         series = {
             "periodic": [six[(kind, at), 0.001].buffer for at in x],
             "two-max": [seven[kind, at].buffer for at in x],
-            "budget": [ours[(kind, at), 0.001].buffer for at in x],
-        }
+        } | {name: [runs[(kind, at), 0.001].buffer for at in x] for name, runs in ours.items()}
         lines_plot(axes, x, series, xlabel=text, ylabel="rows held at D = 0.1%", xticks=x, ylim=(0, None))
     return save(figure, "adcj-figure-7")
 

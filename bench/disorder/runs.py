@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from slackwater.disorder import controller, streams
+from slackwater.disorder import ESTIMATORS, controller, streams
 from slackwater.disorder.replay import batches_by_rows, replay
 from slackwater.disorder.streams import Stream
 from slackwater.disorder.yardsticks import best_of_constants
@@ -18,6 +18,9 @@ from slackwater.disorder.yardsticks import best_of_constants
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT.parent / "shared" / "traces"
 """Recorded streams, where there are some beside the repository: `source,event_ms,arrival_ms`, gzipped CSV."""
+
+OURS = tuple(name for name in ("budget",) if name in ESTIMATORS)
+"""What the papers' estimators are shown beside."""
 
 HARD_ROWS = 40_000
 HARD_BATCH = 64

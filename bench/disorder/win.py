@@ -26,14 +26,14 @@ from bench.disorder.report import (
     share,
     table,
 )
-from bench.disorder.runs import elsewhere, first_rows, mid_stream, run
+from bench.disorder.runs import OURS, elsewhere, first_rows, mid_stream, run
 from slackwater.disorder import streams
 
 DRATIO = 0.01
 SETS = 20
 LENGTHS = (600, 3_000)
 STARTS = {"mid-stream": mid_stream, "first row": first_rows}
-NAMES = ("max-delay", "adaptive", "budget")
+NAMES = ("max-delay", "adaptive", *OURS)
 EXTRA = (0, 5, 10, 20, 40, 80)
 EARLY = 10
 
