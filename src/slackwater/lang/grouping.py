@@ -88,6 +88,7 @@ class Grouping:
 def natural_name(tree: Tree) -> str:
     """What an expression without an alias is called.
 
+    >>> from slackwater.algebra.expressions import parsed
     >>> [natural_name(parsed(sql)) for sql in ("MAX(speed)", "COUNT(*)", "Id", "LAST(B.speed)", "a + 1", "s['x']")]
     ['max_speed', 'count', 'Id', 'speed', 'a_1', 'x']
     """
