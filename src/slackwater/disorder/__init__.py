@@ -3,7 +3,7 @@
 Importing the package enters every estimator into ``ESTIMATORS``.
 """
 
-from slackwater.disorder import adaptive, adhoc, max_delay, periodic, quantile, slack, two_max  # noqa: F401
+from slackwater.disorder import adaptive, adhoc, budget, max_delay, periodic, quantile, slack, two_max  # noqa: F401
 from slackwater.disorder.controller import Controller, Progress, controller
 from slackwater.disorder.estimator import ESTIMATORS, NO_PUNCTUATION, Estimator
 

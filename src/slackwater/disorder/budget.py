@@ -1,0 +1,205 @@
+"""Our estimator, the default for DRATIO: it keeps the ratio by an account, and holds rows as briefly as that allows.
+
+How it works and what it guarantees: docs/design/budget.md.
+"""
+
+from __future__ import annotations
+
+from math import ceil, exp, gcd, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slackwater.disorder.clock import EARLIEST, LATEST, Times, clamp, minus
+from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
+from slackwater.disorder.histogram import Histogram, delays
+from slackwater.disorder.state import Fields, Value, pack, unpack
+from slackwater.disorder.trials import MEMORIES, Trials
+from slackwater.errors import InputError
+
+Floats = NDArray[np.float64]
+
+VERSION = 1
+FEWEST = 200  # rows before the first punctuation
+GUARDS = (64, 256, 1_024)
+SPREAD = (np.arange(8) + 0.5) / 8 / 2
+STRICTEST, LOOSEST = -2.0, 0.1
+
+
+@named("budget")
+class Budget:
+    """The punctuation lags two clocks, the arrival clock and the newest timestamp, by what the account allows.
+
+    The level is the share of rows that may be late from now on: D, less if too many were late, a little more if
+    few were. The delay behind each clock is the quantile of that level over the memory that served best so far,
+    and not below what the latest rows ask for. Nothing is released while rows may be later than the stream is old.
+
+    >>> arrival = np.arange(5_000)
+    >>> Budget(0.01).observe(arrival - arrival % 7, arrival) > 4_900
+    True
+    """
+
+    __slots__ = (
+        "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_late", "_newest", "_now", "_offset",
+        "_punctuation", "_recent", "_rows", "_trials",
+    )  # fmt: skip
+
+    def __init__(self, dratio: float = 0.01, *, unit: str = "us") -> None:
+        if not 0 < dratio < 1:
+            raise InputError("SW-423", f"drop ratio {dratio} is no share", expected="between 0 and 1, both excluded")
+        self._dratio = dratio
+        self._clocks = (Histogram(MEMORIES), Histogram(MEMORIES))
+        self._trials = Trials(dratio)
+        self._recent: Times = np.zeros((2, 0), np.int64)
+        self._rows = self._late = self._grain = self._offset = 0
+        self._first_arrival = self._first_event = self._now = self._newest = EARLIEST
+        self._punctuation = NO_PUNCTUATION
+
+    def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:
+        if not len(event):
+            return self._punctuation
+        self._late += int(np.count_nonzero(event < self._punctuation))
+        before = self._learn(event, arrival)
+        self._trials.count(event)
+        if self._rows >= FEWEST and self._old_enough(before):
+            self._punctuation = max(self._punctuation, self._advance(event, before))
+        return self._punctuation
+
+    def _learn(self, event: Times, arrival: Times) -> tuple[int, int]:
+        """Enter the batch into the memories; the clocks as they stood when its rows came."""
+        started = self._rows > 0
+        clock, newest = np.maximum.accumulate(arrival), np.maximum.accumulate(event)
+        if not started:
+            self._first_arrival, self._first_event = int(arrival[0]), int(event[0])
+            self._now, self._newest = int(arrival[0]), int(event[0])
+            self._offset = _quick(minus(arrival, event))
+        clock, newest = np.maximum(clock, self._now), np.maximum(newest, self._newest)
+        self._quicken(minus(arrival, event))
+        ages = np.stack([_behind(clock, event, self._offset), minus(newest, event)])
+        before = (self._now, self._newest) if started else (int(clock[-1]), int(newest[-1]))
+        # A row's score is what it needs behind the clocks of the batch before; the first batch has none before.
+        scores = (
+            np.stack([_behind(_at(self._now), event, self._offset), minus(_at(self._newest), event)])
+            if started
+            else ages
+        )
+        since = (minus(clock, np.int64(self._first_arrival)), minus(newest, np.int64(self._first_event)))
+        starts = clamp(self._first_arrival - self._offset), self._first_event
+        for place, histogram in enumerate(self._clocks):
+            known = event >= starts[place]  # what was sent before the start was not seen from the start
+            age = np.array([_elapsed(before, self._firsts)[place]]) if started else since[place]
+            histogram.add(np.where(known, scores[place], 0), age)
+        self._recent = np.concatenate([self._recent, ages], axis=1)[:, -max(GUARDS) :]
+        self._rows += len(event)
+        self._now, self._newest = int(clock[-1]), int(newest[-1])
+        if self._grain != 1:
+            apart = np.maximum(minus(event, np.int64(self._first_event)), -LATEST)
+            self._grain = gcd(self._grain, int(np.gcd.reduce(apart)))
+        return before
+
+    @property
+    def _firsts(self) -> tuple[int, int]:
+        return self._first_arrival, self._first_event
+
+    def _quicken(self, delay: Times) -> None:
+        """Delays are measured from the quick ones, so that a constant part costs no precision."""
+        known = np.concatenate([_plus(self._recent[0, -64:], self._offset), delay])[-max(64, len(delay)) :]
+        if (faster := _quick(known)) < self._offset:
+            by = min(LATEST // 2, self._offset - faster)
+            self._clocks[0].shift(by)
+            self._recent[0] = _plus(self._recent[0], by)
+            self._offset = faster
+
+    def _level(self) -> float:
+        """D, and one row more at the start: less than that cannot be told from nothing."""
+        return self._dratio + 1 / self._rows
+
+    def _account(self) -> float:
+        """The logarithm by which the level is lowered or raised: what is left of the budget, less a reserve."""
+        allowed = self._dratio * self._rows
+        reserve = 0.02 * allowed + 1.5 * sqrt(allowed) * min(1.0, allowed / 50)
+        left = (allowed - reserve - self._late) / (10 + 0.15 * allowed)
+        return max(STRICTEST, min(LOOSEST, left))
+
+    def _old_enough(self, before: tuple[int, int]) -> bool:
+        """Whether rows that are later than the stream is old are rarer than the level."""
+        elapsed = _elapsed(before, self._firsts)
+        unseen = max(clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
+        return unseen <= self._level() * exp(max(0.0, self._account()))
+
+    def _advance(self, event: Times, before: tuple[int, int]) -> int:
+        level, account = self._level(), self._account()
+        tables = [(each.survival(), each.highest(), each.weight()) for each in self._clocks]
+        heads = np.array([float(self._now) - float(self._offset), float(self._newest)])
+
+        def needed(at: Floats) -> Floats:
+            return np.stack([delays(*table, at) for table in tables])
+
+        self._trials.run(event, needed, level, heads, float(self._first_event), max(1, self._grain))
+        best = self._trials.best
+        at = np.maximum(level * np.exp(self._trials.pressure() + account), level * exp(STRICTEST))
+        delay = np.maximum(needed(at)[:, best], self._guard(level * exp(min(0.0, account)), before))
+        reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
+        return self._floor(clamp(min(*reached, self._newest)))
+
+    def _guard(self, level: float, before: tuple[int, int]) -> Floats:
+        """What the latest rows ask for beyond doubt: a share of them larger than chance explains.
+
+        The next batch is taken to last half as long as this one: its rows come when the clocks have moved on.
+        """
+        moved = np.array([float(self._now) - float(before[0]), float(self._newest) - float(before[1])])
+        asked = np.zeros(2)
+        for rows in (min(each, self._recent.shape[1]) for each in GUARDS if self._recent.shape[1] >= each // 2):
+            share = level + 3 * (sqrt(level / rows) + 1 / rows)
+            if share < 0.5:
+                expected = (self._recent[:, -rows:, None] - moved[:, None, None] * SPREAD).reshape(2, -1)
+                rank = expected.shape[1] - 1 - int(share * expected.shape[1])
+                asked = np.maximum(asked, np.partition(expected, rank, axis=1)[:, rank])
+        return asked
+
+    def _floor(self, time: int) -> int:
+        """Down to the grain of the timestamps: this holds back no row more, and loses those of the same tick less."""
+        grain = max(1, self._grain)
+        return clamp(self._first_event + (time - self._first_event) // grain * grain)
+
+    def state(self) -> bytes:
+        fields: dict[str, Value] = {name: getattr(self, f"_{name}") for name in SCALARS}
+        fields |= self._clocks[0].fields("arrival") | self._clocks[1].fields("newest")
+        return pack("budget", VERSION, fields | self._trials.fields() | {"recent": self._recent.ravel()})
+
+    def restore(self, state: bytes) -> None:
+        fields: Fields = unpack(state, "budget", VERSION)
+        for name in SCALARS:
+            setattr(self, f"_{name}", fields.integer(name))
+        self._clocks[0].restore(fields, "arrival")
+        self._clocks[1].restore(fields, "newest")
+        self._trials.restore(fields)
+        self._recent = fields.times("recent").reshape(2, -1)
+
+
+SCALARS = (
+    "rows", "late", "grain", "offset", "first_arrival", "first_event", "now", "newest", "punctuation",
+)  # fmt: skip
+
+
+def _quick(delay: Times) -> int:
+    """A delay that one row in twenty undercuts."""
+    rank = len(delay) // 20
+    return int(np.partition(delay, rank)[rank])
+
+
+def _at(time: int) -> Times:
+    return np.array([time], np.int64)
+
+
+def _behind(clock: Times, event: Times, offset: int) -> Times:
+    return minus(minus(clock, event), np.int64(offset))
+
+
+def _plus(times: Times, by: int) -> Times:
+    return minus(times, np.int64(-max(by, -LATEST)))
+
+
+def _elapsed(before: tuple[int, int], firsts: tuple[int, int]) -> tuple[int, int]:
+    """How far each clock had moved since the first row."""
+    return clamp(before[0] - firsts[0]), clamp(before[1] - firsts[1])

@@ -1,0 +1,140 @@
+"""How late rows are, remembered over several lengths of time at once, in buckets of 1.6% width.
+
+A score is how long the punctuation would have had to wait for a row; what is not above zero needs no waiting.
+Memory w forgets by exp(-rows/w). Since a stream that has run for an hour cannot have shown a delay of two, each
+bucket also counts its *exposure*: the rows that arrived when the stream was old enough to show such a score. The
+share of rows above a score is the sum of count/exposure over the buckets above, unbiased from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slackwater.disorder.clock import Times
+from slackwater.disorder.state import Fields, Value
+
+Floats = NDArray[np.float64]
+
+PER_OCTAVE = 64
+SHIFT = 52 - 6  # the exponent and six bits of a float64 number its buckets
+FIRST = 1023 << 6
+BUCKETS = 64 * PER_OCTAVE + 1
+
+LOWEST: Floats = np.concatenate([[0.0], ((np.arange(BUCKETS, dtype=np.int64) + FIRST) << SHIFT).view(np.float64)[:-1]])
+LARGEST: Floats = np.concatenate([[0.0], np.ceil(LOWEST[2:]) - 1.0, [LOWEST[-1]]])
+"""The largest whole number in each bucket; bucket 0 holds all that is not above zero."""
+
+
+def bucket(score: Times) -> Times:
+    """The bucket of each score.
+
+    >>> bucket(np.array([-5, 0, 1, 1000])).tolist(), LARGEST[bucket(np.array([1000]))].tolist()
+    ([0, 0, 1, 638], [1007.0])
+    """
+    return np.where(score > 0, _place(np.maximum(score, 1).astype(np.float64)), 0)
+
+
+def _place(score: Floats) -> Times:
+    place: Times = (score.view(np.int64) >> SHIFT) - FIRST + 1
+    return np.minimum(place, BUCKETS - 1)
+
+
+class Histogram:
+    """Counts and exposures per memory and bucket; `used` buckets have been touched."""
+
+    __slots__ = ("count", "exposure", "memories", "used")
+
+    def __init__(self, memories: Sequence[float]) -> None:
+        self.memories = np.array(memories, np.float64)
+        self.count: Floats = np.zeros((len(memories), BUCKETS))
+        self.exposure: Floats = np.zeros((len(memories), BUCKETS))
+        self.used = 1
+
+    def add(self, score: Times, age: Times) -> None:
+        """Rows with these scores, seen when the stream was this old (one age for all, or one per row)."""
+        rows = len(score)
+        placed, aged = np.bincount(bucket(score)), np.bincount(bucket(age))
+        if len(aged) and len(age) == 1:
+            aged = aged * rows
+        self.used = max(self.used, len(placed), len(aged))
+        keep = np.exp(-rows / self.memories)[:, None]
+        self.count[:, : self.used] *= keep
+        self.exposure[:, : self.used] *= keep
+        self.count[:, : len(placed)] += placed
+        self.exposure[:, : len(aged)] += np.cumsum(aged[::-1])[::-1]
+
+    def shift(self, by: int) -> None:
+        """All scores were measured from a point that lies `by` further on."""
+        place = _place(np.maximum(LOWEST[: self.used] + float(by), 1.0))
+        place[0] = 0
+        for memory, counted in enumerate(self.count[:, : self.used]):
+            self.count[memory] = np.bincount(place, weights=counted, minlength=BUCKETS)
+        self.used = max(self.used, int(place[-1]) + 1)
+
+    def weight(self) -> Floats:
+        """How many rows each memory holds."""
+        return self.exposure[:, 0]
+
+    def survival(self) -> Floats:
+        """The share of rows above each bucket, per memory."""
+        counted = self.count[:, : self.used] / np.maximum(self.exposure[:, : self.used], 1e-9)
+        counted[:, 0] = 0.0
+        above = np.cumsum(counted[:, ::-1], axis=1)[:, ::-1]
+        return np.concatenate([above[:, 1:], np.zeros((len(above), 1))], axis=1)
+
+    def highest(self) -> Floats:
+        """The largest score that each memory still knows."""
+        known = self.count[:, : self.used] > 0.2
+        place = self.used - 1 - np.argmax(known[:, ::-1], axis=1)
+        return np.where(known.any(axis=1), LARGEST[place], 0.0)
+
+    def beyond(self, age: int) -> float:
+        """The share of rows that are probably later than the stream is old.
+
+        The last two steps of the tail are continued as a geometric row: exact for a Pareto tail, too much for
+        any lighter one. The steps are half an octave where they hold enough rows, else an octave.
+        """
+        last = int(bucket(np.array([max(1, age)]))[0])
+        for step in (PER_OCTAVE // 2, PER_OCTAVE):
+            nearest = float(self.count[-1, max(1, last - step + 1) : last + 1].sum())
+            before = float(self.count[-1, max(1, last - 2 * step + 1) : max(1, last - step + 1)].sum())
+            if nearest + before >= 20:
+                break
+        if nearest + before <= 0:
+            return 0.0
+        ratio = min(0.9, (nearest + 1) / (before + 1))
+        return (nearest + 1) / max(1.0, float(self.exposure[-1, max(0, last - step)])) * ratio / (1 - ratio)
+
+    def fields(self, name: str) -> dict[str, Value]:
+        return {
+            f"{name}_count": self.count[:, : self.used].ravel(),
+            f"{name}_exposure": self.exposure[:, : self.used].ravel(),
+        }
+
+    def restore(self, fields: Fields, name: str) -> None:
+        count = fields.numbers(f"{name}_count").reshape(len(self.memories), -1)
+        self.used = count.shape[1]
+        self.count[:], self.exposure[:] = 0.0, 0.0
+        self.count[:, : self.used] = count
+        exposure = fields.numbers(f"{name}_exposure").reshape(len(self.memories), -1)
+        self.exposure[:, : self.used] = exposure
+
+
+def delays(survival: Floats, highest: Floats, weight: Floats, level: Floats, grow: float = 2.0) -> Floats:
+    """Per memory, the smallest score that a share `level` of the rows exceeds.
+
+    Half a row is always taken to lie above the largest that is known. A level below that cannot be read off; the
+    largest is then stretched by the square root of what is missing, at most `grow` times.
+    """
+    floor = 0.5 / np.maximum(weight, 1.0)
+    place = np.minimum((survival + floor[:, None] > level[:, None]).sum(axis=1), survival.shape[1] - 1)
+    below = np.maximum(place - 1, 0)
+    row = np.arange(len(level))
+    over, under = survival[row, below] + floor, survival[row, place] + floor
+    part = np.clip((over - level) / np.maximum(over - under, 1e-12), 0.0, 1.0)
+    found = np.where(place == 0, 0.0, LARGEST[below] + (LARGEST[place] - LARGEST[below]) * part)
+    stretched = highest * np.minimum(np.sqrt(floor / level), grow)
+    return np.where(level <= floor, stretched, np.minimum(found, highest))

@@ -1,0 +1,106 @@
+"""Which memory serves a stream best is tried out: each sets a punctuation of its own, which releases nothing.
+
+A trial is charged what its rows would have waited, and a price for every row that it would have lost. Its level
+is corrected by its own losses (adaptive conformal inference), so that all are compared at about the same share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slackwater.disorder.clock import Times
+from slackwater.disorder.state import Fields, Value
+
+Floats = NDArray[np.float64]
+
+MEMORIES = (128.0, 512.0, 2_048.0, 8_192.0, 32_768.0, float(1 << 40))
+"""Rows after which a memory has forgotten two thirds; the last forgets nothing."""
+
+CHARGED_FOR = 50_000.0  # rows over which a charge fades
+SETTLED = 5.0  # rows that a trial may lose before the trials are compared
+ENOUGH = 3.0  # rows above the level that a memory must hold to be used
+BETTER = 0.95
+PRESSURE = (-1.5, 0.3)
+NOWHERE = -9.0e18
+
+
+class Trials:
+    """One punctuation per memory, what it lost and what it was charged."""
+
+    __slots__ = ("_charge", "_dratio", "_losses", "_lost", "_punctuation", "_rows", "best")
+
+    def __init__(self, dratio: float) -> None:
+        self._dratio = dratio
+        self._punctuation: Floats = np.full(len(MEMORIES), NOWHERE)
+        self._lost: Floats = np.zeros(len(MEMORIES))  # faded slowly: sets the pressure
+        self._losses: Floats = np.zeros(len(MEMORIES))  # faded as the charge is: sets the price
+        self._charge: Floats = np.zeros(len(MEMORIES))
+        self._rows = 0.0
+        self.best = len(MEMORIES) - 1
+
+    def count(self, event: Times) -> None:
+        """The rows of a batch that each trial has lost."""
+        if self._punctuation.max() <= NOWHERE:
+            return
+        lost = np.searchsorted(np.sort(event).astype(np.float64), self._punctuation)
+        keep = np.exp(-len(event) * self._dratio / 100)
+        self._lost = self._lost * keep + lost
+        self._rows = self._rows * float(keep) + len(event)
+        self._losses += lost
+
+    def pressure(self) -> Floats:
+        """The logarithm by which each trial's level is corrected."""
+        allowed = self._dratio * self._rows
+        return np.clip((allowed - self._lost) / (30 + 0.03 * allowed), *PRESSURE)
+
+    def run(
+        self,
+        event: Times,
+        needed: Callable[[Floats], Floats],
+        level: float,
+        heads: Floats,
+        origin: float,
+        grain: int,
+    ) -> None:
+        """Advance every trial by its own delays behind both clocks, charge it, choose the best."""
+        reached = (heads[:, None] - needed(level * np.exp(self.pressure()))).min(axis=0)
+        reached = origin + np.floor((reached - origin) / grain) * grain
+        self._punctuation = np.maximum(self._punctuation, reached)
+        fade = np.exp(-len(event) / CHARGED_FOR)
+        waits = np.maximum(event.astype(np.float64)[None, :] - self._punctuation[:, None], 0.0).sum(axis=1)
+        self._charge = self._charge * fade + waits
+        price = self._price(needed, level)
+        cost = self._charge + price * self._losses
+        self._losses *= fade
+        cost[np.array(MEMORIES) * level < ENOUGH] = np.inf
+        cheapest = int(np.argmin(cost))
+        if self._rows * level > SETTLED and cost[cheapest] < BETTER * cost[self.best]:
+            self.best = cheapest
+
+    @staticmethod
+    def _price(needed: Callable[[Floats], Floats], level: float) -> float:
+        """What one more lost row would save: the slope of the delay over the level, over all history."""
+        strict = needed(np.full(len(MEMORIES), level / 2))[0, -1]
+        loose = needed(np.full(len(MEMORIES), level * 2))[0, -1]
+        return max(float(strict - loose), 0.02 * float(strict) + 1.0) / 1.5 / level
+
+    def fields(self) -> dict[str, Value]:
+        return {
+            "trial_punctuation": self._punctuation,
+            "trial_lost": self._lost,
+            "trial_losses": self._losses,
+            "trial_charge": self._charge,
+            "trial_rows": self._rows,
+            "trial_best": self.best,
+        }
+
+    def restore(self, fields: Fields) -> None:
+        self._punctuation = fields.numbers("trial_punctuation")
+        self._lost = fields.numbers("trial_lost")
+        self._losses = fields.numbers("trial_losses")
+        self._charge = fields.numbers("trial_charge")
+        self._rows = fields.number("trial_rows")
+        self.best = fields.integer("trial_best")
