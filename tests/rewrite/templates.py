@@ -1,4 +1,7 @@
-"""Random queries on which each rule fires often, as SQL over the catalog of `slackwater.testing`."""
+"""Random queries on which each rule fires often, as SQL over the catalog of `slackwater.testing`.
+
+Among them are queries on which it must not fire, and on which a rule with a condition too few would.
+"""
 # ruff: noqa: S608 (the queries are read by our own parser, and run on nothing)
 
 from __future__ import annotations
@@ -57,6 +60,11 @@ def push_selects_below_windows(d: Draw) -> Case:
             f"WHERE q.v > {d.number(0, 3)} GROUP BY q.id",
             f"SELECT kind, {d.calls(CALLS[:3])} FROM Readings [RANGE {d.seconds()}] WHERE {d.where()} GROUP BY kind "
             "EMIT CHANGES",
+            f"SELECT {d.calls()} FROM Readings [RANGE {d.one('3 TUPLES', '5 SECONDS')}, "
+            f"FREQUENCY {d.one('2 TUPLES', '3 SECONDS')} {d.maybe('PARTITIONED BY id')}] "
+            f"WHERE {d.one(d.on_id(), d.where())} GROUP BY kind",
+            f"SELECT id, v [FREQUENCY 2 TUPLES] FROM Readings {d.rows_window()} WHERE {d.where()}",
+            f"SELECT id, v FROM Readings {d.slide()} WHERE {d.where()} EMIT FINAL WITH SYNC",
         )
     )
 
@@ -107,6 +115,8 @@ def push_selects_below_frequencies(d: Draw) -> Case:
             f"FROM Readings {d.time_window()} GROUP BY id) q WHERE {d.on_id()}",
             f"SELECT COUNT(*) c FROM (SELECT id [FREQUENCY {d.seconds()} PARTITIONED BY id] FROM Events) q "
             f"{d.time_window()} WHERE {d.on_id()}",
+            f"SELECT id, v FROM Readings [FREQUENCY {d.one('2 TUPLES', '2 SECONDS')} {d.maybe('PARTITIONED BY kind')}] "
+            f"WHERE {d.where()}",
         )
     )
     return replace(case, plan=strictly(case.plan)) if d.number(0, 3) == 0 else case
@@ -182,6 +192,7 @@ def drop_idle_windows(d: Draw) -> Case:
     return bound(
         d.one(
             inner,
+            f"SELECT id, v FROM Readings [RANGE 4 SECONDS, FREQUENCY 2 TUPLES] {where}",
             f"SELECT * {frequency} FROM Readings {window} {where}",
             f"{inner} UNION ALL SELECT id, v FROM Events [RANGE 2 SECONDS]",
             f"SELECT q.id, COUNT(*) c FROM ({inner}) q {d.time_window()} GROUP BY q.id",
@@ -196,6 +207,11 @@ def compose_frequencies(d: Draw) -> Case:
         f"{a} TUPLES|{b} TUPLES", f"{a * b} SECONDS|{b} SECONDS", f"{b} SECONDS|{a * b} SECONDS"
     ).split("|")
     where = d.maybe("WHERE " + d.where())
+    if d.number(0, 3) == 0:
+        by, other = d.one("", "PARTITIONED BY id"), d.one("", "PARTITIONED BY id", "PARTITIONED BY kind")
+        first, second = d.one("2 TUPLES|3 TUPLES", "5 SECONDS|2 SECONDS", "2 TUPLES|2 SECONDS").split("|")
+        window = d.maybe("RANGE 3 TUPLES,")
+        return bound(f"SELECT id, v [FREQUENCY {first} {by}] FROM Readings [{window} FREQUENCY {second} {other}]")
     case = bound(
         d.one(
             f"SELECT id, v, kind [FREQUENCY {outer} {by}] FROM Readings [FREQUENCY {inner} {by}]",
@@ -213,6 +229,9 @@ def push_frequencies_below_aggregates(d: Draw) -> Case:
     where = d.maybe("WHERE " + d.where())
     return bound(
         d.one(
+            f"SELECT id, {d.calls()} [FREQUENCY {d.one('2 TUPLES', '2 SECONDS')} {d.maybe('PARTITIONED BY id')}] "
+            f"FROM Readings {d.one('[RANGE 3 TUPLES]', d.slide(), d.rows_window())} "
+            f"GROUP BY {d.one('id', 'id, kind')} {d.maybe('HAVING COUNT(*) > 1')}",
             f"SELECT id, {d.calls()} [FREQUENCY {every} TUPLES PARTITIONED BY id] "
             f"FROM Readings {d.rows_window()} {where} GROUP BY id",
             f"SELECT id, kind, {d.calls()} [FREQUENCY {every} TUPLES PARTITIONED BY kind, id] "
@@ -240,10 +259,14 @@ def distribute_frequencies(d: Draw) -> Case:
         f"SELECT r.id, e.v FROM (SELECT id, COUNT(*) c FROM Pulses "
         f"[RANGE {d.seconds()} SLIDE {slide} SECONDS] GROUP BY id) r, "
         f"Events e [RANGE {d.seconds()} SLIDE {slide} SECONDS] WHERE r.id = e.id",
+        f"SELECT id, MAX(v) AS v [FREQUENCY 2 TUPLES] FROM Readings "
+        f"[RANGE {d.seconds()} SLIDE {slide} SECONDS] GROUP BY id",
         f"SELECT id, v FROM Readings [RANGE {d.seconds()} SLIDE {slide} SECONDS] EXCEPT "
         f"SELECT id, v FROM Events [RANGE {d.seconds()} SLIDE {slide} SECONDS]",
     )
     window = f"[RANGE {slide} SECONDS SLIDE {slide * d.number(2, 3)} SECONDS]"
+    if d.number(0, 3) == 0:
+        window = f"[RANGE {d.seconds(1, 4)} SLIDE {d.seconds(2, 7)}]"
     return bound(
         d.one(
             f"SELECT q.id, q.v, window_end AS w FROM ({inner}) q {window}",
@@ -273,9 +296,16 @@ def push_down_projects(d: Draw) -> Case:
 
 def share_partitionings(d: Draw) -> Case:
     inner_window = d.one(
-        d.time_window(), d.time_window(), f"[RANGE {d.seconds()}, FREQUENCY 2 TUPLES PARTITIONED BY id]"
+        "[RANGE 3 TUPLES]",
+        d.time_window(),
+        d.time_window(),
+        f"[RANGE {d.seconds()}, FREQUENCY 2 TUPLES PARTITIONED BY id]",
     )
-    frequency = d.maybe(f"[FREQUENCY {d.one('2 TUPLES', '3 SECONDS')} PARTITIONED BY id]")
+    frequency = d.one(
+        "",
+        f"[FREQUENCY {d.one('2 TUPLES', '3 SECONDS')} PARTITIONED BY id]",
+        f"[FREQUENCY {d.one('2 TUPLES', '3 SECONDS')}]",
+    )
     inner = (
         f"SELECT id, kind AS k, COUNT(*) c {frequency} FROM Readings {inner_window} "
         f"GROUP BY {d.one('id, kind', 'kind, id')}"
@@ -296,6 +326,7 @@ def share_panes(d: Draw) -> Case:
     return bound(
         d.one(
             f"SELECT {d.calls(MERGED_CALLS, 3)} FROM Readings {window} {d.maybe('WHERE ' + d.where())}",
+            f"SELECT {d.calls(CALLS, 3)} FROM Readings {window} {d.maybe('WHERE ts >= window_start')} GROUP BY kind",
             f"SELECT {(group := d.group())}, {d.calls(MERGED_CALLS, 3)} FROM Readings {window} "
             f"{d.maybe('WHERE ' + d.where())} GROUP BY {group} {having}",
             f"SELECT id, v, MAX(x) m FROM Readings {window} GROUP BY id HAVING AVG(v) > 1",
@@ -332,6 +363,8 @@ def reuse_views(d: Draw) -> Case:
     new = sql.format(
         items=items, result=result.format(unit * times), window=window.format(unit * times), alias="w", **parts
     )
+    if d.number(0, 5) == 0:
+        known = known.replace("RANGE 5", "RANGE 4").replace(f" {unit} ", f" {unit + 1} ")
     view = ViewDef("Known", (), bind_query(known, CATALOG))
     if d.number(0, 2) == 0:
         return bound(f"SELECT COUNT(*) n FROM ({new}) q {d.time_window()}", view)

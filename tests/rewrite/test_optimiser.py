@@ -21,7 +21,7 @@ from slackwater.testing.plans import Shape, seeded_case
 
 
 @pytest.mark.parametrize("mode", Mode)
-@pytest.mark.parametrize("hundred", range(4))
+@pytest.mark.parametrize("hundred", range(2))
 def test_any_plan_answers_the_same(mode: Mode, hundred: int):
     """Plans that nobody thought of, over streams that nobody thought of."""
     for seed in range(hundred * 100, hundred * 100 + 100):
