@@ -47,6 +47,13 @@ def test_a_view_that_answers_is_named():
     )
 
 
+def test_a_view_is_not_answered_from_itself():
+    script = parse_script(f"CREATE VIEW One AS {PULSE_RATE}; CREATE VIEW Two AS {PULSE_RATE}", catalog=CATALOG)
+    rules = [[step["rule"] for step in document(view.query, script.views)["steps"]] for view in script.views]
+    assert "reuse_views" not in rules[0]
+    assert "reuse_views" in rules[1]
+
+
 def test_a_step_shows_what_was_taken_away_and_put_in():
     plan = bind_query("SELECT MAX(v) AS m FROM Readings [RANGE 1 MINUTE] WHERE kind = 'a'", CATALOG)
     assert list(changed(rewrite(plan).steps[0])) == [
