@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.errors import QueryError
-from slackwater.kernels.arrays import NO_INTS, Ints, table
+from slackwater.kernels.arrays import NO_INTS, Bools, Ints, table
 from slackwater.kernels.chain import Call
 from slackwater.kernels.distinct import Distinct
 from slackwater.kernels.ends import Ends
@@ -19,6 +19,7 @@ from slackwater.kernels.entries import ARRIVAL, POSITION, TIME, Clock, Merge, Po
 from slackwater.kernels.expressions import Tree, evaluate
 from slackwater.kernels.extremes import Extremes
 from slackwater.kernels.finish import FUNCTIONS, finished
+from slackwater.kernels.handover import Firsts
 from slackwater.kernels.rows import Rows
 from slackwater.kernels.state import Memory
 from slackwater.kernels.sums import Sums
@@ -40,6 +41,7 @@ class Found:
     own: Any = None
 
 
+Other = Extremes | Distinct | Ends | Firsts
 Read = Callable[[Found], pa.Array]
 
 
@@ -49,13 +51,15 @@ class Aggregates:
     At instants (`partial`) rows that come and go together are kept as one. At rows, every point is a row.
     """
 
-    def __init__(self, name: str, calls: Sequence[Call], sample: Rows, partial: bool) -> None:
+    def __init__(self, name: str, calls: Sequence[Call], sample: Rows, partial: bool, mixed: bool = False) -> None:
+        """`mixed` if rows do not come in sequence."""
         self.name = name
         self.partial = partial
+        self.mixed = mixed
         self.trees: dict[str, Tree] = {}
         self.kinds: dict[str, pa.DataType] = {}
         self.counted: dict[str, Argument] = {}
-        self.others: dict[str, Extremes | Distinct | Ends] = {}
+        self.others: dict[str, Other] = {}
         self._sample = sample
         self._needs_rows = partial
         self.readers = [self._reader(call) for call in calls]
@@ -92,12 +96,23 @@ class Aggregates:
         gone: pa.RecordBatch | None,
         fresh: Fresh,
         points: Points,
+        known: Bools,
         size: int,
-        mixed: bool = False,
     ) -> Found:
-        """What there is to know at the points; then what is new is kept."""
+        """What there is to know at the points; then what is new is kept.
+
+        `known` are the codes whose groups had entries before, `size` is how many codes there are now.
+        """
+        mixed = self.mixed
         sums = {} if self.sums is None else self.sums.step(memory, clock, gone, fresh[SUMS], points, size, mixed)
-        others = {name: other.step(memory, clock, fresh[name], points, mixed) for name, other in self.others.items()}
+        others: dict[str, Any] = {}
+        for name, other in self.others.items():
+            if isinstance(other, Firsts):
+                others[name] = other.step(
+                    memory, clock, fresh[name], points, np.append(known, np.zeros(size, np.bool_))[:size]
+                )
+            else:
+                others[name] = other.step(memory, clock, fresh[name], points, mixed)
         return Found(sums, others)
 
     def columns(self, found: Found) -> list[pa.Array]:
@@ -127,12 +142,14 @@ class Aggregates:
             return lambda found: found.own.column(given[0])  # of a row's own group that row is the last
         if function in ("first", "last"):
             name = f"{self.name}.{function}{'.known' if call.ignore_nulls else ''}.{given[0]}"
+            if function == "first" and not self.mixed:
+                return self._other(Firsts(name, given[0], call.ignore_nulls))
             return self._other(Ends(name, given[0], function == "last", call.ignore_nulls))
         if function in ("count", *FUNCTIONS):
             return self._sum(function, given[0] if given else None)
         raise _not_here(function)
 
-    def _other(self, other: Extremes | Distinct | Ends) -> Read:
+    def _other(self, other: Other) -> Read:
         self.others.setdefault(other.name, other)
         return lambda found: _array(found.others[other.name])
 

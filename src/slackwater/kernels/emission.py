@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.kernels.aggregates import SUMS, Fresh
-from slackwater.kernels.arrays import Index, Ints
+from slackwater.kernels.arrays import Bools, Index, Ints
 from slackwater.kernels.grouping import Grouping
 from slackwater.kernels.instants import Schedule, changes, repeated
 from slackwater.kernels.keys import dense, ranked
@@ -16,15 +16,13 @@ from slackwater.kernels.state import Memory
 from slackwater.kernels.tally import ROWS
 
 
-def groups_emitted(
-    memory: Memory, grouping: Grouping, schedule: Schedule, live: Ints, fresh: Fresh, mixed: bool = False
-) -> Rows:
-    """The result rows of the instants of a batch; `live` are the codes of groups that had entries before it."""
+def groups_emitted(memory: Memory, grouping: Grouping, schedule: Schedule, known: Bools, fresh: Fresh) -> Rows:
+    """The result rows of the instants of a batch; `known` are the codes of groups that had entries before it."""
     groups, aggregates, clock = grouping.groups, grouping.aggregates, schedule.clock
     parts = groups.parts(memory)
     gone = aggregates.expire(memory, clock)
-    points = changes(schedule, live, parts, gone, fresh[SUMS])
-    found = aggregates.step(memory, clock, gone, fresh, points, groups.keys.size(memory), mixed)
+    points = changes(schedule, np.flatnonzero(known), parts, gone, fresh[SUMS])
+    found = aggregates.step(memory, clock, gone, fresh, points, known, groups.keys.size(memory))
     keys = groups.keys.columns(memory)
     groups.trim(memory, clock.now)
     if not len(points):

@@ -83,13 +83,13 @@ class ExtentGroups:
         self.name = name
         self.boundaries = Boundaries(window)
         self.inner = list(inner)
-        self.grouping = Grouping(name, window.by, inner, aggregate, sample, partial=True)
+        self.grouping = Grouping(name, window.by, inner, aggregate, sample, partial=True, mixed=True)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         schedule = self.boundaries.schedule(span)
         left, enter, exits = entering(self.inner, self.boundaries, schedule, with_places(memory, self.name, rows))
         groups, aggregates, before = self.grouping.groups, self.grouping.aggregates, schedule.clock.before
-        live = np.flatnonzero(groups.live(memory, before))
+        known = groups.live(memory, before)
         code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before, None)
         groups.note(memory, code, exits, None, before)
         fresh = aggregates.entries(base(code, enter, exits), aggregates.evaluated(left.rows))
@@ -97,7 +97,7 @@ class ExtentGroups:
             name: waited(memory, f"{self.name}.waiting.{name}", entries, schedule, aggregates.merger(name))
             for name, entries in fresh.items()
         }
-        return groups_emitted(memory, self.grouping, schedule, live, ready, mixed=True), span
+        return groups_emitted(memory, self.grouping, schedule, known, ready), span
 
 
 class ExtentRows:

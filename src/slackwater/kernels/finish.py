@@ -46,8 +46,9 @@ def _average(sums: Tally, number: int, kind: pa.DataType, count: Ints) -> pa.Arr
     limbs = limbs_of(sums, f"{number}")
     if pa.types.is_decimal(kind):
         return average(limbs, pa.decimal128(min(38, kind.precision + 4), min(38, kind.scale + 4)), count)
-    mean, _ = quotient(*total(limbs, len(count)), np.maximum(count, 1).astype(np.float64))
-    return pa.array(_special(sums, number, mean), mask=count == 0)
+    high, low = total(limbs, len(count))
+    mean, _ = quotient(np.where(np.isfinite(high), high, 0.0), low, np.maximum(count, 1).astype(np.float64))
+    return pa.array(_special(sums, number, np.where(np.isfinite(high), mean, high)), mask=count == 0)
 
 
 def _deviation(sums: Tally, number: int, kind: pa.DataType, count: Ints, besides: int, root: bool) -> pa.Array:
@@ -61,25 +62,22 @@ def _deviation(sums: Tally, number: int, kind: pa.DataType, count: Ints, besides
     product, extra = two_product(high, rows)
     spread = (product - mean_square) + (extra + low * rows - left)
     variance = np.maximum(spread, 0.0) / rows / (rows - besides)
-    unknown = _not_finite(sums, number, len(count))
-    value = np.where(unknown, np.nan, np.sqrt(variance) if root else variance)
-    return pa.array(value, mask=few)
+    value = np.where(_has(sums, number, "huge", len(count)), np.inf, np.sqrt(variance) if root else variance)
+    unknown = [_has(sums, number, name, len(count)) for name in ("inf", "-inf", "nan")]
+    return pa.array(np.where(np.logical_or.reduce(unknown), np.nan, value), mask=few)
 
 
 def _special(sums: Tally, number: int, value: Floats) -> Floats:
     """NaN where a NaN or both infinities are in the window, an infinity where one is."""
-    for name, infinity in (("inf", np.inf), ("-inf", -np.inf), ("nan", np.nan)):
-        found = sums.get(f"{number}.{name}")
-        if found is not None:
-            value = np.where(found > 0, np.where(np.isfinite(value), infinity, infinity + value), value)
-    return value
+    up, down, nan = (_has(sums, number, name, len(value)) for name in ("inf", "-inf", "nan"))
+    value = np.where(up, np.inf, np.where(down, -np.inf, value))
+    return np.where(nan | (up & down), np.nan, value)
 
 
-def _not_finite(sums: Tally, number: int, size: int) -> Bools:
-    found = np.zeros(size, np.bool_)
-    for name in ("inf", "-inf", "nan"):
-        found |= sums.get(f"{number}.{name}", np.zeros(size, np.int64)) > 0
-    return found
+def _has(sums: Tally, number: int, name: str, size: int) -> Bools:
+    """Where a window has values of a kind that is counted apart."""
+    found = sums.get(f"{number}.{name}")
+    return np.zeros(size, np.bool_) if found is None else found > 0
 
 
 FUNCTIONS: dict[str, Callable[..., pa.Array]] = {

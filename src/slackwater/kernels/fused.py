@@ -16,15 +16,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
-from slackwater.kernels.arrays import EARLIEST, Ints, ints, picked, table, valid
+from slackwater.kernels.arrays import EARLIEST, Ints, ints, moments, picked, table, valid
 from slackwater.kernels.chain import Chain, parse
 from slackwater.kernels.compile import Compiled, compiled
 from slackwater.kernels.hold import arrived
-from slackwater.kernels.rows import ROW_TIME
 from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
 
 PUNCTUATION = "punctuation"
+EVENT_TIME = "_row_time"
+"""The column of the output that has the event time of a result row, whatever the query calls its own columns."""
 
 
 class Step(NamedTuple):
@@ -45,9 +46,9 @@ class Kernel(Protocol):
 
 
 class Fused:
-    """The kernel of a chain. `output` has the columns of the last step and `row_time`; `late` has those of the input,
-    `late_by`, `punctuation` and `missed` (how many windows, or 1 for a place). A row without an event time can have no
-    place: it is among the late ones, with NULL in those columns."""
+    """The kernel of a chain. `output` has the columns of the last step and the event time of its rows, `_row_time`;
+    `late` has those of the input, `late_by`, `punctuation` and `missed` (how many windows, or 1 for a place). A row
+    without an event time can have no place: it is among the late ones, with NULL in those columns."""
 
     def __init__(self, description: str | Mapping[str, Any] | Chain) -> None:
         self.chain = description if isinstance(description, Chain) else parse(description)
@@ -70,7 +71,7 @@ class Fused:
         for operator in self.compiled.operators:
             rows, through = operator.step(memory, rows, through)
         names = dict(zip(rows.batch.schema.names, rows.batch.columns, strict=True))
-        return Step(memory.state(), table({**names, ROW_TIME: rows.column(ROW_TIME)}), late)
+        return Step(memory.state(), table({**names, EVENT_TIME: moments(rows.time)}), late)
 
     def _late(self, batch: pa.RecordBatch, known: np.ndarray[Any, Any], time: Ints, span: Span) -> pa.RecordBatch:
         """The rows behind the punctuation, and those without a time."""

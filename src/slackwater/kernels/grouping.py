@@ -33,8 +33,9 @@ class Grouping:
         sample: Rows,
         partial: bool,
         parts: Keys | None = None,
+        mixed: bool = False,
     ) -> None:
-        """`parts` are the codes of the partition columns, if the window has them."""
+        """`parts`: the codes of the partition columns, if the window has them; `mixed`: rows are not in sequence."""
         refuse_marks(inner, aggregate)
         self.by = list(by)
         self.items = aggregate.group
@@ -46,7 +47,7 @@ class Grouping:
             -1 if is_mark(item) else known[_name(item)] if _name(item) in known else next(places) for item in self.items
         ]
         left = below(inner, sample)
-        self.aggregates = Aggregates(name, aggregate.calls, left.rows, partial)
+        self.aggregates = Aggregates(name, aggregate.calls, left.rows, partial, mixed)
         self.kinds = [item.type or evaluate(item.tree, left.rows).type for item in aggregate.group]
         kinds = [column.type for column in self.keys(left)]
         self.groups = Groups(f"{name}.groups", kinds, parts if by and not self.keyed else None)

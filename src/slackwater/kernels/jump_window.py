@@ -57,12 +57,12 @@ class JumpGroups:
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         left, some = entering(self.inner, self.when.step(memory, rows, span), rows)
         groups, aggregates, before = self.grouping.groups, self.grouping.aggregates, some.schedule.clock.before
-        live = np.flatnonzero(groups.live(memory, before))
+        known = groups.live(memory, before)
         code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before, some.part)
         groups.note(memory, code, some.exits, some.part, before)
         entries = base(code, some.enter, some.exits, some.part)
         fresh = aggregates.entries(entries, aggregates.evaluated(left.rows))
-        return groups_emitted(memory, self.grouping, some.schedule, live, fresh), span
+        return groups_emitted(memory, self.grouping, some.schedule, known, fresh), span
 
 
 class JumpRows:

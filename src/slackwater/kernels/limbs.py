@@ -102,12 +102,24 @@ def digits(limbs: Mapping[int, Ints], size: int) -> tuple[int, list[Ints]]:
 def total(limbs: Mapping[int, Ints], size: int) -> tuple[Floats, Floats]:
     """The sum as an unevaluated sum of two doubles: the nearest double, and what it leaves."""
     least, places = digits(limbs, size)
+    if len(places) > 1:
+        places[-2:] = _towards_zero(places[-2], places[-1])
     high: Floats = np.zeros(size)
     low: Floats = np.zeros(size)
-    for place in range(len(places) - 1, -1, -1):
-        high, left = two_sum(high, scaled(places[place].astype(np.float64), least + place))
-        low = low + left
-    return fast_two_sum(high, low)
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond the greatest double is infinity
+        for place in range(len(places) - 1, -1, -1):
+            high, left = two_sum(high, scaled(places[place].astype(np.float64), least + place))
+            low = low + left
+        near, rest = fast_two_sum(high, low)
+    finite = np.isfinite(high)
+    return np.where(finite, near, high), np.where(finite, rest, 0.0)
+
+
+def _towards_zero(low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """The two highest digits with one sign, so that the highest is not there for the sake of the sign alone."""
+    value = (high << WIDTH) | low
+    top = np.where(value < 0, -(-value >> WIDTH), value >> WIDTH)
+    return value - (top << WIDTH), top
 
 
 def integers(limbs: Mapping[int, Ints], size: int) -> tuple[Ints, npt.NDArray[np.bool_]]:

@@ -78,6 +78,7 @@ class RowWindow:
         at, part = left.of(at), None if part is None else left.of(part)
         exits = at + self.window.range.amount
         keys = self.grouping.keys(left)
+        known = groups.live(memory, clock.before)
         code = groups.encode(memory, keys, len(left.rows), clock.before, part)
         groups.note(memory, code, exits, part, clock.before)
         order = counted(code)
@@ -85,7 +86,7 @@ class RowWindow:
         arguments = aggregates.evaluated(left.rows)
         fresh = aggregates.entries(base(code, np.arange(len(code)), exits, part, at), arguments)
         gone = aggregates.expire(memory, clock)
-        found = aggregates.step(memory, clock, gone, fresh, points, groups.keys.size(memory))
+        found = aggregates.step(memory, clock, gone, fresh, points, known, groups.keys.size(memory))
         groups.trim(memory, clock.now)
         if not len(order):
             return self.grouping.nothing(left.rows)

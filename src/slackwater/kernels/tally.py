@@ -18,6 +18,8 @@ from slackwater.kernels.arrays import Ints, ints, valid
 from slackwater.kernels.limbs import Floats, Limbs, of_decimals, of_floats, of_integers, of_squares
 
 ROWS = "rows"
+HUGE = 1e150
+"""The square of a number beyond this may be no double: a deviation with it is infinite."""
 Tally = dict[str, Ints]
 
 
@@ -58,6 +60,10 @@ def _numbers(added: Tally, number: int, column: pa.Array, squared: bool) -> None
         _limbs(added, f"{number}", of_integers(whole))
     if squared:
         values = _finite({}, number, _filled(column.cast(pa.float64())))
+        huge = np.abs(values) > HUGE
+        if huge.any():
+            added[f"{number}.huge"] = huge.astype(np.int64)
+            values = np.where(huge, 0.0, values)
         _limbs(added, f"{number}^", of_squares(values))
 
 
