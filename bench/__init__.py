@@ -9,4 +9,5 @@ BENCHMARKS = {
     "adc": "bench.disorder.adc",
     "adcj": "bench.disorder.adcj",
     "win": "bench.disorder.win",
+    "overhead": "bench.spark.overhead",
 }
