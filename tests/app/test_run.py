@@ -1,5 +1,6 @@
 """A whole file, run as the command runs it, on generated streams."""
 
+import json
 import re
 from io import StringIO
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from slackwater.algebra.catalog import Script
+from slackwater.app.documents import document_of, script_of
 from slackwater.app.dry_run import dry_run
 from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
@@ -48,6 +51,18 @@ def test_a_second_run_goes_on_where_the_first_ended(spark, tmp_path: Path):
     assert first > 0
     ran(sink, tmp_path / "checkpoint")
     assert spark.read.parquet(str(tmp_path / "out")).count() == first
+
+
+def test_a_plan_document_runs_as_the_text_does(spark, tmp_path: Path):
+    def rows(script: Script, place: Path) -> list[tuple[object, ...]]:
+        run(script, Conditions(place / "checkpoint", "local[2]", available_now=True), Watch(Console(file=StringIO())))
+        return sorted(map(tuple, spark.read.parquet(str(place / "out")).collect()))
+
+    texts = [SCRIPT.format(sink=f"parquet OPTIONS (path '{tmp_path / name / 'out'}')") for name in ("sql", "json")]
+    document = json.loads(json.dumps(document_of(parse_script(texts[1]))))
+    as_text = rows(parse_script(texts[0]), tmp_path / "sql")
+    assert as_text
+    assert rows(script_of(document), tmp_path / "json") == as_text
 
 
 def test_a_dry_run_lists_what_is_right(spark):

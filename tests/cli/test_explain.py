@@ -32,6 +32,19 @@ def test_other_formats(slackwater, form: str, start: bytes, tmp_path: Path):
     assert file.read_bytes().startswith(start)
 
 
+def test_rewrites_in_every_form(slackwater, tmp_path: Path):
+    shown = slackwater("explain", TRAFFIC, "--rewrites")
+    assert shown.returncode == 0, shown.stderr
+    assert all(part in shown.stdout for part in ("before", "after", "share_panes", "rows held"))
+    steps = json.loads(slackwater("explain", TRAFFIC, "--rewrites", "--format", "json").stdout)["fastest"]["steps"]
+    assert "share_panes" in [step["rule"] for step in steps]
+    drawing = tmp_path / "both.svg"
+    assert slackwater("explain", TRAFFIC, "--rewrites", "--format", "svg", "-o", drawing).returncode == 0
+    alone = tmp_path / "one.svg"
+    slackwater("explain", TRAFFIC, "--format", "svg", "-o", alone)
+    assert len(drawing.read_bytes()) > 1.5 * len(alone.read_bytes())
+
+
 def test_a_variable_is_filled_by_an_option(slackwater, tmp_path: Path):
     file = tmp_path / "q.sql"
     file.write_text(TRAFFIC.read_text().replace("DRATIO 5%", "DRATIO ${LOSS}%"))
