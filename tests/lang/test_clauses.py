@@ -130,6 +130,12 @@ def test_the_frequency_of_the_result_stands_at_any_item(query: str):
     assert (frequency.every, frequency.by) == (Length.of(10, "tuples"), ("segment",))
 
 
+@pytest.mark.parametrize("item", ["COUNT(*)", "speed", "speed + 1", "*", "Sensors.*", "'x'", "COUNT(*) AS n"])
+def test_the_frequency_of_the_result_stands_at_any_kind_of_item(item: str):
+    plan = bound(f"SELECT {item} [FREQUENCY 10 tuples] FROM Sensors [RANGE 1 minute]")
+    assert first(plan, Frequency).every == Length.of(10, "tuples")
+
+
 @pytest.mark.parametrize(
     ("bracket", "code", "at"),
     [

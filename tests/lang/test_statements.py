@@ -129,6 +129,7 @@ def test_a_script_goes_on_from_a_catalog():
         ("CREATE STREAM x (a foo) USING json", "SW-203", "foo"),
         ("CREATE STREAM x (a INT NOT NULL) USING json", "SW-203", "INT NOT NULL"),
         ("CREATE STREAM x (a ARRAY<foo>) USING json", "SW-203", "ARRAY<foo>"),
+        ("CREATE STREAM x (a TIME) USING json", "SW-203", "TIME"),
         ("CREATE STREAM x (a INT b INT) USING json", "SW-203", "INT b INT"),
         ("CREATE STREAM x (a INT, A INT) USING json", "SW-206", "A"),
         ("CREATE STREAM x (`a.b` INT) USING json", "SW-219", "`a.b`"),

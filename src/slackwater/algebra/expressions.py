@@ -12,6 +12,7 @@ from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.schema import MappingSchema
 
+from slackwater.algebra.faithful import Faithful
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
 from slackwater.errors import QueryError
 
@@ -43,6 +44,9 @@ AGGREGATES_WITHOUT_CLASS = _words(
 AGGREGATES_WITH_MORE = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
 """What may follow an aggregate call and belongs to it."""
 
+NO_TYPES = ("userdefined", "time")
+"""Names of types that are none of Spark's, or that sqlglot would write as another."""
+
 
 @lru_cache(maxsize=4096)
 def parsed(sql: str) -> Tree:
@@ -54,7 +58,7 @@ def parsed(sql: str) -> Tree:
     problem = QueryError("SW-101", f"'{sql[:80]}' is not an expression", hint="write an expression of Spark SQL")
     try:
         # in a select list, as `comment + 1` alone would be read as a statement
-        select = sqlglot.parse_one(f"SELECT {sql}", read=DIALECT)
+        select = sqlglot.parse_one(f"SELECT {sql}", read=Faithful)
     except (SqlglotError, RecursionError) as cause:
         raise problem from cause
     if len(select.expressions) != 1 or any(value for key, value in select.args.items() if key != "expressions"):
@@ -235,7 +239,7 @@ def spark_type(name: str) -> str:
         kind = cast.args["to"] if isinstance(cast, exp.Cast) and not cast.args.get("format") else None
     except (SqlglotError, RecursionError) as cause:
         raise _no_type(name) from cause
-    if not isinstance(kind, exp.DataType) or any(each.is_type("userdefined") for each in kind.find_all(exp.DataType)):
+    if not isinstance(kind, exp.DataType) or any(each.is_type(*NO_TYPES) for each in kind.find_all(exp.DataType)):
         raise _no_type(name)
     return _spell_type(kind)
 

@@ -15,6 +15,7 @@ class Slackwater(Spark):
 
     class Tokenizer(Spark.Tokenizer):
         COMMANDS: ClassVar = set()
+        STRING_ESCAPES: ClassVar = ["\\", "'", '"']  # 'it''s' is one string since Spark 4
         KEYWORDS: ClassVar = {word: kind for word, kind in Spark.Tokenizer.KEYWORDS.items() if kind not in (OPEN, EMIT)}
 
     Parser = StatementParser  # type: ignore[assignment]

@@ -90,7 +90,9 @@ FOREIGN = (
         "write the value, or ${NAME} and --set NAME=value",
     ),
     Foreign((exp.Alias, exp.Aliases), "an alias inside an expression", "write it after the item"),
-    Foreign((exp.Explode,), "a function that yields several rows", "take rows apart before they enter the stream"),
+    Foreign(
+        (exp.Explode, exp.Inline), "a function that yields several rows", "take rows apart before they enter the stream"
+    ),
     Foreign(
         (exp.Anonymous,),
         "a function that yields several rows",
@@ -119,6 +121,7 @@ FOREIGN = (
     Foreign(
         (exp.WithinGroup,), "WITHIN GROUP", "use PERCENTILE(column, share)", lambda node: reformed(node) is not node
     ),
+    Foreign((exp.Cast,), "the type TIME", "use a timestamp", lambda node: not node.args["to"].is_type("time")),
     Foreign((exp.Any,), "ANY as an aggregate", "use BOOL_OR", lambda node: isinstance(node.parent, exp.Binary)),
     Foreign(
         (exp.Star,),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from sqlglot import exp
-from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import TokenType
 
 from slackwater.errors import QueryError, nearest
@@ -38,12 +37,12 @@ class QueryParser(ClauseParser):
     """sqlglot reads the query; brackets are left in the `meta` of the item, source or WHERE that they stand at."""
 
     QUERY_MODIFIER_PARSERS: ClassVar = {
-        **SparkParser.QUERY_MODIFIER_PARSERS,
+        **ClauseParser.QUERY_MODIFIER_PARSERS,
         EMIT: lambda self: ("emit", self._emit()),
     }
     QUERY_MODIFIER_TOKENS: ClassVar = set(QUERY_MODIFIER_PARSERS)
     ADD_JOIN_ON_TRUE: ClassVar = False
-    SET_OP_MODIFIERS: ClassVar = SparkParser.SET_OP_MODIFIERS | {"emit"}
+    SET_OP_MODIFIERS: ClassVar = ClauseParser.SET_OP_MODIFIERS | {"emit"}
 
     def query(self, after: str) -> exp.Expr:
         """A whole query: selects and set operations."""

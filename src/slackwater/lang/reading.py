@@ -6,9 +6,9 @@ from typing import Any, ClassVar, NoReturn
 
 from sqlglot import exp
 from sqlglot.errors import ParseError
-from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
+from slackwater.algebra.faithful import FaithfulParser
 from slackwater.errors import QueryError
 from slackwater.lang.source import Source, Span, token_span
 
@@ -31,10 +31,10 @@ class UnparsedError(ParseError):
         self.previous = previous
 
 
-class Reader(SparkParser):
+class Reader(FaithfulParser):
     """sqlglot's parser of Spark SQL over the tokens of a `Source`."""
 
-    RESERVED_TOKENS: ClassVar = SparkParser.RESERVED_TOKENS | {OPEN, EMIT}
+    RESERVED_TOKENS: ClassVar = FaithfulParser.RESERVED_TOKENS | {OPEN, EMIT}
 
     def __init__(self, source: Source | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)

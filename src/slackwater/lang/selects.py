@@ -45,12 +45,12 @@ class SelectBinder:
 
     def plan(self) -> Plan:
         self.binder.refuse(self.select, SELECT_ARGS)
+        frequency = self._frequency()
         aliases: dict[str, str] = {}
         child = self._where(self._from(aliases), aliases)
         scope = Scope.over(child, self.binder.source, aliases)
         items = [each for item in self.select.expressions for each in self._expanded(item, scope)]
         grouping = self._grouping(items, scope)
-        frequency = self._frequency()
         by = [self._partition(column, items, scope) for column in frequency.columns] if frequency else []
         if frequency and frequency.length == ONE_TUPLE:
             frequency, by = None, []  # every row is no frequency at all
