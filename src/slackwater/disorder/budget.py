@@ -10,9 +10,10 @@ from math import ceil, exp, gcd, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from slackwater.disorder.clock import EARLIEST, LATEST, Times, clamp, minus
+from slackwater.disorder.clock import EARLIEST, LATEST, Times, clamp, minus, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.histogram import Histogram, delays
+from slackwater.disorder.sources import IDLE_SECONDS, Senders
 from slackwater.disorder.state import Fields, Value, pack, unpack
 from slackwater.disorder.trials import MEMORIES, Trials
 from slackwater.errors import InputError
@@ -24,6 +25,7 @@ FEWEST = 200  # rows before the first punctuation
 GUARDS = (64, 256, 1_024)
 SPREAD = (np.arange(8) + 0.5) / 8 / 2
 STRICTEST, LOOSEST = -2.0, 0.1
+AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
 
 
 @named("budget")
@@ -41,17 +43,18 @@ class Budget:
 
     __slots__ = (
         "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_late", "_newest", "_now", "_offset",
-        "_punctuation", "_recent", "_rows", "_trials",
+        "_punctuation", "_recent", "_rows", "_senders", "_trials", "_unlearnt",
     )  # fmt: skip
 
-    def __init__(self, dratio: float = 0.01, *, unit: str = "us") -> None:
+    def __init__(self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None) -> None:
         if not 0 < dratio < 1:
             raise InputError("SW-423", f"drop ratio {dratio} is no share", expected="between 0 and 1, both excluded")
         self._dratio = dratio
         self._clocks = (Histogram(MEMORIES), Histogram(MEMORIES))
         self._trials = Trials(dratio)
+        self._senders = Senders(IDLE_SECONDS * ticks_per_second(unit) if idle is None else idle)
         self._recent: Times = np.zeros((2, 0), np.int64)
-        self._rows = self._late = self._grain = self._offset = 0
+        self._rows = self._unlearnt = self._late = self._grain = self._offset = 0
         self._first_arrival = self._first_event = self._now = self._newest = EARLIEST
         self._punctuation = NO_PUNCTUATION
 
@@ -59,11 +62,23 @@ class Budget:
         if not len(event):
             return self._punctuation
         self._late += int(np.count_nonzero(event < self._punctuation))
-        before = self._learn(event, arrival)
-        self._trials.count(event)
-        if self._rows >= FEWEST and self._old_enough(before):
-            self._punctuation = max(self._punctuation, self._advance(event, before))
+        if source is not None:
+            awaited = self._senders.observe(event, arrival, source)
+            self._unlearnt += int(np.count_nonzero(awaited))
+            event, arrival = event[~awaited], arrival[~awaited]
+        if len(event):
+            before = self._learn(event, arrival)
+            self._trials.count(event)
+            allowed = self._sources_allow()
+            if self._rows >= FEWEST and self._old_enough(before):
+                self._punctuation = max(self._punctuation, min(self._advance(event, before), allowed))
         return self._punctuation
+
+    def _sources_allow(self) -> int:
+        """Senders that are behind are waited for, unless losing all that they owe is well within the budget."""
+        front, owed = self._senders.waited_for()
+        allowed = self._dratio * (self._rows + self._unlearnt)
+        return front if owed > AFFORDED * allowed - max(0.0, self._late - allowed) else LATEST
 
     def _learn(self, event: Times, arrival: Times) -> tuple[int, int]:
         """Enter the batch into the memories; the clocks as they stood when its rows came."""
@@ -116,7 +131,7 @@ class Budget:
 
     def _account(self) -> float:
         """The logarithm by which the level is lowered or raised: what is left of the budget, less a reserve."""
-        allowed = self._dratio * self._rows
+        allowed = self._dratio * (self._rows + self._unlearnt)
         reserve = 0.02 * allowed + 1.5 * sqrt(allowed) * min(1.0, allowed / 50)
         left = (allowed - reserve - self._late) / (10 + 0.15 * allowed)
         return max(STRICTEST, min(LOOSEST, left))
@@ -165,7 +180,11 @@ class Budget:
     def state(self) -> bytes:
         fields: dict[str, Value] = {name: getattr(self, f"_{name}") for name in SCALARS}
         fields |= self._clocks[0].fields("arrival") | self._clocks[1].fields("newest")
-        return pack("budget", VERSION, fields | self._trials.fields() | {"recent": self._recent.ravel()})
+        return pack(
+            "budget",
+            VERSION,
+            fields | self._trials.fields() | {"recent": self._recent.ravel()} | self._senders.fields(),
+        )
 
     def restore(self, state: bytes) -> None:
         fields: Fields = unpack(state, "budget", VERSION)
@@ -174,11 +193,12 @@ class Budget:
         self._clocks[0].restore(fields, "arrival")
         self._clocks[1].restore(fields, "newest")
         self._trials.restore(fields)
+        self._senders.restore(fields)
         self._recent = fields.times("recent").reshape(2, -1)
 
 
 SCALARS = (
-    "rows", "late", "grain", "offset", "first_arrival", "first_event", "now", "newest", "punctuation",
+    "rows", "unlearnt", "late", "grain", "offset", "first_arrival", "first_event", "now", "newest", "punctuation",
 )  # fmt: skip
 
 
