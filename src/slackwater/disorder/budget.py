@@ -25,6 +25,7 @@ FEWEST = 200  # rows before the first punctuation
 GUARDS = (64, 256, 1_024)
 SPREAD = (np.arange(8) + 0.5) / 8 / 2
 STRICTEST, LOOSEST = -2.0, 0.1
+LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
 
 
@@ -43,7 +44,7 @@ class Budget:
 
     __slots__ = (
         "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_late", "_newest", "_now", "_offset",
-        "_punctuation", "_recent", "_rows", "_senders", "_trials", "_unlearnt",
+        "_punctuation", "_recent", "_rows", "_senders", "_trials", "_unlearnt", "_waiting",
     )  # fmt: skip
 
     def __init__(self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None) -> None:
@@ -54,7 +55,7 @@ class Budget:
         self._trials = Trials(dratio)
         self._senders = Senders(IDLE_SECONDS * ticks_per_second(unit) if idle is None else idle)
         self._recent: Times = np.zeros((2, 0), np.int64)
-        self._rows = self._unlearnt = self._late = self._grain = self._offset = 0
+        self._rows = self._unlearnt = self._late = self._waiting = self._grain = self._offset = 0
         self._first_arrival = self._first_event = self._now = self._newest = EARLIEST
         self._punctuation = NO_PUNCTUATION
 
@@ -75,10 +76,16 @@ class Budget:
         return self._punctuation
 
     def _sources_allow(self) -> int:
-        """Senders that are behind are waited for, unless losing all that they owe is well within the budget."""
+        """Senders that are behind are waited for, unless losing all that they owe is well within the budget.
+
+        Once waited for, they are until they have caught up: what they still owe gets less, but so near to its end
+        the wait costs less, too.
+        """
         front, owed = self._senders.waited_for()
         allowed = self._dratio * (self._rows + self._unlearnt)
-        return front if owed > AFFORDED * allowed - max(0.0, self._late - allowed) else LATEST
+        too_many = owed > AFFORDED * allowed - max(0.0, self._late - allowed)
+        self._waiting = int(front < LATEST and (too_many or bool(self._waiting)))
+        return front if self._waiting else LATEST
 
     def _learn(self, event: Times, arrival: Times) -> tuple[int, int]:
         """Enter the batch into the memories; the clocks as they stood when its rows came."""
@@ -152,8 +159,10 @@ class Budget:
 
         self._trials.run(event, needed, level, heads, float(self._first_event), max(1, self._grain))
         best = self._trials.best
-        at = np.maximum(level * np.exp(self._trials.pressure() + account), level * exp(STRICTEST))
-        delay = np.maximum(needed(at)[:, best], self._guard(level * exp(min(0.0, account)), before))
+        usual = level * np.exp(self._trials.pressure())
+        strict = np.maximum(usual * exp(account), level * exp(STRICTEST))
+        delay = np.minimum(needed(strict)[:, best], LONGEST * needed(np.maximum(usual, strict))[:, best] + 1)
+        delay = np.maximum(delay, self._guard(level * exp(min(0.0, account)), before))
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
         return self._floor(clamp(min(*reached, self._newest)))
 
@@ -198,7 +207,8 @@ class Budget:
 
 
 SCALARS = (
-    "rows", "unlearnt", "late", "grain", "offset", "first_arrival", "first_event", "now", "newest", "punctuation",
+    "rows", "unlearnt", "late", "waiting", "grain", "offset", "first_arrival", "first_event", "now", "newest",
+    "punctuation",
 )  # fmt: skip
 
 
