@@ -9,5 +9,6 @@ BENCHMARKS = {
     "adc": "bench.disorder.adc",
     "adcj": "bench.disorder.adcj",
     "win": "bench.disorder.win",
+    "kernels": "bench.windows.kernels",
     "overhead": "bench.spark.overhead",
 }

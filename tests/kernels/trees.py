@@ -78,7 +78,7 @@ def tree_of(expr: Expr | Tree, schema: Schema) -> list[Any]:
 def _column(tree: Any, schema: Schema) -> list[Any]:
     reference = name_of(tree)
     if not schema.matching(reference) and reference.lower() in PSEUDO_COLUMNS:
-        return ["column", reference.lower()]
+        return ["mark", reference.lower()]
     return ["column", schema.find(reference).name]
 
 

@@ -15,20 +15,21 @@ from slackwater.kernels.chain import (
     Distinct,
     Filter,
     Frequency,
+    Item,
     Length,
     Project,
     Step,
     Subquery,
     Window,
 )
-from slackwater.kernels.expressions import columns_of
+from slackwater.kernels.expressions import marks_of
 from slackwater.kernels.extents import ExtentGroups, ExtentRows
 from slackwater.kernels.hold import Hold
 from slackwater.kernels.jump_window import JumpGroups, JumpRows
 from slackwater.kernels.row_window import RowStream, RowWindow
-from slackwater.kernels.rows import MARKS, ROW_NUMBER, Rows, no_rows
+from slackwater.kernels.rows import ROW_NUMBER, Rows, no_rows
 from slackwater.kernels.state import Memory, State
-from slackwater.kernels.steps import AtMultiples, EveryNth, LastOfSlots, Operator, Renumber, RowWise, Span
+from slackwater.kernels.steps import AtMultiples, EveryNth, LastOfSlots, Operator, Renumber, RowWise, Span, applied
 from slackwater.kernels.unique import Unique
 
 START = Span(0, 0)
@@ -45,7 +46,7 @@ class Compiled:
 def compiled(chain: Chain) -> Compiled:
     """The operators; the rows that leave each are tried out on no rows, so that all types are known."""
     steps = list(chain.steps)
-    numbered = any(ROW_NUMBER in columns_of(tree) for step in steps for tree in _trees(step))
+    numbered = any(ROW_NUMBER in marks_of(tree) for step in steps for tree in _trees(step))
     operators: list[Operator] = []
     sample = no_rows(chain.schema)
     extent = _first_extent(steps)
@@ -107,15 +108,18 @@ def _taken(steps: Sequence[Step]) -> int:
         return max(1, row_wise)
     if row_wise < len(rest) and isinstance(rest[row_wise], Aggregate):
         return row_wise + 2
-    while row_wise and any(columns_of(tree) & set(MARKS) for step in rest[:row_wise] for tree in _trees(step)):
-        row_wise -= 1  # what names a mark of the instant acts on what the instant yields
-    return 1 + row_wise
+    marked = [any(map(marks_of, _trees(step))) for step in rest[:row_wise]]
+    if row_wise < len(rest) and isinstance(rest[row_wise], Distinct) and not any(marked):
+        return row_wise + 2
+    return 1 + (marked.index(True) if any(marked) else row_wise)  # a mark is of what the instant yields
 
 
 def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) -> Operator:
     match steps:
         case [Window() as window, *inner, Aggregate() as aggregate]:
             return _grouped(name, window, inner, aggregate, sample, numbered)
+        case [Window() as window, *inner, Distinct()]:
+            return _grouped(name, window, inner, _of_all_columns(inner, sample), sample, numbered)
         case [Window() as window, *inner]:
             return _rows(name, window, inner, sample, numbered)
         case [Filter() | Project(), *_]:
@@ -134,6 +138,12 @@ def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) ->
         expected="a window, then filters and projections, then the aggregate",
         hint="add RANGE, or use EMIT CHANGES",
     )
+
+
+def _of_all_columns(inner: Sequence[Step], sample: Rows) -> Aggregate:
+    """DISTINCT of what a window holds: every row is a group, and there is nothing to compute."""
+    schema = applied(inner, sample).batch.schema
+    return Aggregate(tuple(Item(field.name, ["column", field.name], field.type) for field in schema), ())
 
 
 def _grouped(

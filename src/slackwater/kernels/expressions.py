@@ -1,6 +1,7 @@
 """Expressions as data, evaluated over whole columns with Spark's meaning of NULL, NaN and errors (ANSI).
 
-A tree is a JSON-able list: `["column", "speed"]`, `["literal", 80, "int"]`, or an operator and its arguments,
+A tree is a JSON-able list: `["column", "speed"]`, `["literal", 80, "int"]`, `["mark", "window_end"]` for what a query
+may name without declaring it (`rows.MARKS`), or an operator and its arguments,
 `["and", [">", ["column", "speed"], ["literal", 80, "int"]], ["is null", ["column", "lane"]]]`.
 What Spark evaluates only where it is needed (the branches of CASE, the right side of AND and OR, the later arguments
 of COALESCE) is evaluated only for those rows here too, so that a guarded division does not fail.
@@ -38,7 +39,7 @@ class Columns(Protocol):
 
 
 def evaluate(tree: Tree, rows: Columns) -> pa.Array:
-    """The value of a tree for each row."""
+    """The value of a tree for each row. A tree with marks needs rows that have them."""
     try:
         return _value(tree, rows)
     except pa.ArrowNotImplementedError as cause:
@@ -50,12 +51,15 @@ def evaluate(tree: Tree, rows: Columns) -> pa.Array:
 class _Some:
     """Some of the rows, each column taken when it is asked for."""
 
-    def __init__(self, rows: Columns, places: pa.Array) -> None:
+    def __init__(self, rows: Any, places: pa.Array) -> None:
         self.rows = rows
         self.places = places
 
     def column(self, name: str) -> pa.Array:
         return self.rows.column(name).take(self.places)
+
+    def mark(self, name: str) -> pa.Array:
+        return self.rows.mark(name).take(self.places)
 
     def __len__(self) -> int:
         return len(self.places)
@@ -65,6 +69,8 @@ def _value(tree: Tree, rows: Columns) -> pa.Array:
     operator, *arguments = tree
     if operator == "column":
         return rows.column(arguments[0])
+    if operator == "mark":
+        return rows.mark(arguments[0])  # type: ignore[attr-defined]
     if operator == "literal":
         return pa.repeat(literal(*arguments), len(rows))
     if operator in SPECIAL:
@@ -164,7 +170,7 @@ SPECIAL: dict[str, Callable[[Sequence[Any], Columns], pa.Array]] = {
     "cast": _cast,
     "try_cast": _try_cast,
 }
-SAFE = frozenset({"column", "literal", "and", "or", "not", "is null", "is not null", "like", *COMPARISONS})
+SAFE = frozenset({"column", "mark", "literal", "and", "or", "not", "is null", "is not null", "like", *COMPARISONS})
 
 
 def may_fail(tree: Any) -> bool:
@@ -172,18 +178,16 @@ def may_fail(tree: Any) -> bool:
     if not isinstance(tree, list) or not tree:
         return False
     if isinstance(tree[0], str):
-        return tree[0] not in SAFE or (tree[0] not in ("column", "literal") and any(map(may_fail, tree[1:])))
+        return tree[0] not in SAFE or (tree[0] not in ("column", "mark", "literal") and any(map(may_fail, tree[1:])))
     return any(map(may_fail, tree))
 
 
-def columns_of(tree: Any) -> set[str]:
-    """The columns that a tree names.
+def marks_of(tree: Any) -> set[str]:
+    """The marks of the instant that a tree names.
 
-    >>> sorted(columns_of(["+", ["column", "a"], ["column", "b"]]))
-    ['a', 'b']
+    >>> sorted(marks_of(["+", ["column", "a"], ["mark", "row_number"]]))
+    ['row_number']
     """
-    if not isinstance(tree, list) or not tree:
+    if not isinstance(tree, list) or not tree or tree[0] in ("column", "literal"):
         return set()
-    if tree[0] == "column":
-        return {tree[1]}
-    return set() if tree[0] == "literal" else set().union(*map(columns_of, tree))
+    return {tree[1]} if tree[0] == "mark" else set().union(*map(marks_of, tree))

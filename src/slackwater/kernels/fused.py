@@ -62,6 +62,7 @@ class Fused:
         before = memory.number(PUNCTUATION, EARLIEST)
         span = Span(before, max(before, punctuation))
         memory.put(PUNCTUATION, span.now)
+        batch = typed(batch, self.chain.schema)
         known = valid(batch.column(self.chain.time))
         placed = picked(batch, known)
         time = ints(placed.column(self.chain.time))
@@ -88,3 +89,13 @@ class Fused:
         }
         names = dict(zip(rows.schema.names, rows.columns, strict=True))
         return table({**names, **columns})
+
+
+def typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns of the chain in their types, whatever else a host sends and in which time zone."""
+    columns = [batch.column(field.name) for field in schema]
+    cast = [
+        column if column.type == field.type else column.cast(field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(cast, names=schema.names)

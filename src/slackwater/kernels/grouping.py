@@ -14,11 +14,11 @@ from slackwater.errors import QueryError
 from slackwater.kernels.aggregates import Aggregates
 from slackwater.kernels.arrays import table
 from slackwater.kernels.chain import Aggregate, Filter, Item, Project, Step
-from slackwater.kernels.expressions import columns_of, evaluate
+from slackwater.kernels.expressions import evaluate, marks_of
 from slackwater.kernels.groups import Groups
 from slackwater.kernels.keys import Keys, normal
 from slackwater.kernels.placing import Below, below
-from slackwater.kernels.rows import MARKS, Rows
+from slackwater.kernels.rows import Rows
 
 
 class Grouping:
@@ -61,7 +61,7 @@ class Grouping:
     def result(self, keys: Sequence[pa.Array], calls: Sequence[pa.Array], instants: Rows) -> Rows:
         """Result rows from key columns and calls, with the marks and times of the instants."""
         pairs = zip(self.items, self.places, strict=True)
-        columns = [instants.column(item.tree[1]) if place < 0 else keys[place] for item, place in pairs]
+        columns = [instants.mark(item.tree[1]) if place < 0 else keys[place] for item, place in pairs]
         group = [column.cast(kind) for column, kind in zip(columns, self.kinds, strict=True)]
         return instants.holding(table(dict(zip(self.names, [*group, *calls], strict=True))))
 
@@ -77,7 +77,7 @@ def _name(item: Item) -> str:
 
 
 def is_mark(item: Item) -> bool:
-    return item.tree[0] == "column" and item.tree[1] in MARKS
+    return bool(item.tree[0] == "mark")
 
 
 def refuse_marks(inner: Sequence[Step], aggregate: Aggregate) -> None:
@@ -90,7 +90,7 @@ def refuse_marks(inner: Sequence[Step], aggregate: Aggregate) -> None:
                 trees.append(condition)
             case Project(items=items):
                 trees += [item.tree for item in items]
-    named = sorted(set().union(*map(columns_of, trees)) & set(MARKS)) if trees else []
+    named = sorted(set().union(*map(marks_of, trees)))
     if named:
         raise QueryError(
             "SW-355",

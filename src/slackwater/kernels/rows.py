@@ -51,15 +51,17 @@ class Rows:
         """The same rows with other columns."""
         return replace(self, batch=batch)
 
-    def column(self, name: str) -> pa.Array:
-        """A column by name; a mark where no column has that name."""
-        if name in self.batch.schema.names:
-            return self.batch.column(name)
+    def mark(self, name: str) -> pa.Array:
+        """A mark of the instant: a pseudo-column of the query."""
         if name == ROW_TIME:
             return moments(self.time)
-        if name in MARKS:
-            mark = self.marks.get(name)
-            return pa.nulls(len(self), MARKS[name]) if mark is None else mark
+        mark = self.marks.get(name)
+        return pa.nulls(len(self), MARKS[name]) if mark is None else mark
+
+    def column(self, name: str) -> pa.Array:
+        """A column by name."""
+        if name in self.batch.schema.names:
+            return self.batch.column(name)
         raise QueryError(
             "SW-201",
             f"there is no column '{name}' here",

@@ -1,0 +1,1 @@
+"""Windows and frequencies: the kernels alone, and on Spark."""
