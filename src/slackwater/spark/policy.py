@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from slackwater.algebra.lengths import Length
 from slackwater.algebra.nodes import Policy
 from slackwater.algebra.policies import effective
 from slackwater.algebra.ratios import parse_ratio
 from slackwater.disorder import ESTIMATORS, Controller, controller
+from slackwater.disorder.sources import SourceHold
 from slackwater.errors import InputError, nearest
 
 UNIT = "ms"
@@ -36,6 +39,9 @@ def stated(
 def controller_of(policy: Policy) -> Controller:
     """A new controller for a policy, with the defaults of the language filled in."""
     full = effective(policy)
+    idle = (full.idle or 0) // TICKS_PER_MS
+    # `budget` weighs what a silent sender may still send; the others wait for it.
+    silence: dict[str, Any] = {"idle": idle} if full.estimator == "budget" else {"hold": SourceHold(idle, unit=UNIT)}
     return controller(
         full.dratio,
         full.estimator or "slack",
@@ -43,6 +49,7 @@ def controller_of(policy: Policy) -> Controller:
         full.bsize,
         unit=UNIT,
         skew=None if full.skew is None else full.skew // TICKS_PER_MS,
+        **silence,
     )
 
 

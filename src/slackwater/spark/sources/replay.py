@@ -14,10 +14,10 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from slackwater.disorder.trace import UNITS, Trace
 from slackwater.errors import InputError, nearest
 from slackwater.spark.sources.cuts import Cuts, batch_of
 from slackwater.spark.sources.options import Options
-from slackwater.disorder.trace import UNITS, Trace
 
 ROWS_PER_PARTITION = 100_000
 NAMES = ("path", "event", "arrival", "unit", "pace", "batch")
