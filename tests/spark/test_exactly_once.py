@@ -28,7 +28,7 @@ INSERT INTO out SELECT segment, COUNT(*) AS n, SUM(speed) AS total, window_end
 FROM Traffic [RANGE 2 seconds SLIDE 1 second DRATIO 5% USING adaptive] GROUP BY segment;
 """
 KILLED_AFTER = 2
-PATIENCE = 120
+PATIENCE = 240
 
 
 def finished(spark: SparkSession, folder: Path) -> Progress:
@@ -62,6 +62,7 @@ def rows(spark: SparkSession, folder: Path) -> Counter[tuple[object, ...]]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_a_killed_pipeline_resumes_to_the_identical_answer(spark, tmp_path):
     spared, struck = tmp_path / "spared", tmp_path / "struck"
     struck.mkdir()
