@@ -90,6 +90,22 @@ def test_segments_beyond_the_clock_are_not_read():
     assert [segment.number for segment in store.segments] == [2, 1]
 
 
+def test_a_segment_whose_next_row_is_far_ahead_is_not_read_again_and_again():
+    store = Store("t").add(rows([1, 90, 91, 92], 0))
+    asked: list[int] = []
+    (segment,) = store.segments
+
+    def read() -> pa.RecordBatch:
+        asked.append(1)
+        return segment.read()
+
+    store = replace(store, segments=(replace(segment, read=read),))
+    for upto in range(1, 50):
+        _, store = store.due(upto)
+    assert len(asked) == 1
+    assert told(store.due(90)[0]) == [(90, 1)]
+
+
 def test_a_row_is_written_again_only_while_those_after_it_double():
     """1,024 batches of one row: each row is written about as often as 4 is halved, not 1,024 times."""
     segments.MOST, small = 1 << 16, segments.MOST

@@ -24,7 +24,8 @@ Wanted = Callable[[pa.RecordBatch], Bools]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Rows sorted by the store's clock, of which `least` and `most` are the ends. Read only when asked for."""
+    """Rows sorted by the store's clock, read only when asked for. `least` is the clock of the first that has not left,
+    `most` that of the last."""
 
     number: int
     size: int
@@ -68,9 +69,11 @@ class Store:
                 rest.append(segment)
                 continue
             rows = segment.read()
-            start, end = np.searchsorted(self._clock(rows), [self.floor, upto], side="right").tolist()
+            clock = self._clock(rows)
+            start, end = np.searchsorted(clock, [self.floor, upto], side="right").tolist()
             left.append(rows.slice(start, end - start))
-            rest.append(segment if 2 * (segment.size - end) > segment.size else rows.slice(end))
+            half = 2 * (segment.size - end) > segment.size
+            rest.append(replace(segment, least=int(clock[end])) if half else rows.slice(end))
         store = replace(self, floor=upto)._rebuilt(rest)
         gone = [rows for rows in left if rows.num_rows]
         return (self._sorted(aligned(gone)) if gone else None), store
