@@ -21,7 +21,7 @@ from slackwater.errors import InputError
 Floats = NDArray[np.float64]
 
 VERSION = 1
-FEWEST = 200  # rows before the first punctuation
+FEWEST = 60  # rows before the first punctuation
 GUARDS = (64, 256, 1_024)
 SPREAD = (np.arange(8) + 0.5) / 8 / 2
 STRICTEST, LOOSEST = -2.0, 0.1

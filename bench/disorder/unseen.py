@@ -1,0 +1,103 @@
+"""Streams of kinds that `budget` was not tuned on: congestion, retries, deliveries in bulk, queues, odd clocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slackwater.disorder.streams import Stream, poisson, record
+
+ROWS = 60_000
+
+
+def weibull(seed: int) -> Stream:
+    """Stretched tail, in microseconds, 40 rows a second."""
+    rng = np.random.default_rng(seed)
+    delay = 0.8 * rng.weibull(0.6, ROWS)
+    return record("weibull(0.6), us", poisson(rng, ROWS, 40.0), delay, ticks=1_000_000)
+
+
+def congestion(seed: int) -> Stream:
+    """Delays that swell and shrink together, as a random walk that is pulled back."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 300.0)
+    steps = rng.standard_normal(int(event[-1]) + 2)
+    level = np.zeros(len(steps))
+    for second in range(1, len(steps)):
+        level[second] = 0.97 * level[second - 1] + 0.25 * steps[second]
+    delay = 0.4 * np.exp(np.interp(event, np.arange(len(level)), level)) * rng.gamma(3.0, 1 / 3, ROWS)
+    return record("congestion", event, delay)
+
+
+def retries(seed: int) -> Stream:
+    """One row in 40 is sent again after 5 seconds, one in 40 of these once more."""
+    rng = np.random.default_rng(seed)
+    again = rng.geometric(1 - 1 / 40, ROWS) - 1
+    return record("retries", poisson(rng, ROWS, 500.0), 5.0 * again + rng.exponential(0.2, ROWS))
+
+
+def uploads(seed: int) -> Stream:
+    """Twenty meters upload every 30 seconds, each at its own phase: delays are uniform, deliveries in bulk."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 200.0)
+    meter = rng.integers(0, 20, ROWS)
+    phase = rng.uniform(0, 30, 20)[meter]
+    upload = np.ceil((event - phase) / 30) * 30 + phase
+    return record("uploads", event, upload - event + rng.exponential(0.5, ROWS))
+
+
+def queue(seed: int) -> Stream:
+    """One server, first come first served, at 90% load: delays rise and fall, order is kept but for jitter."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 100.0)
+    served = np.cumsum(rng.exponential(0.009, ROWS))
+    done = served + np.maximum.accumulate(event - np.concatenate([[0.0], served[:-1]]))
+    return record("queue", event, done - event + rng.exponential(0.05, ROWS))
+
+
+def offset(seed: int) -> Stream:
+    """A clock that is an hour behind, and log-normal delays of half a second."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 250.0)
+    return record("an hour's offset", event, 3_600.0 + rng.lognormal(-0.7, 0.9, ROWS), cut=False)
+
+
+def step(seed: int) -> Stream:
+    """Delays become eight times longer at a third of the stream, and short again at two thirds."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 400.0)
+    slow = (event > event[-1] / 3) & (event < 2 * event[-1] / 3)
+    return record("step up and down", event, rng.lognormal(-1.0, 0.6, ROWS) * np.where(slow, 8.0, 1.0))
+
+
+def seconds(seed: int) -> Stream:
+    """Timestamps of whole seconds."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 30.0)
+    delay = rng.gamma(2.0, 1.5, ROWS)
+    return record("whole seconds", np.floor(event), np.floor(event + delay) - np.floor(event))
+
+
+def lagging(seed: int) -> Stream:
+    """A reader that falls behind by up to 40 seconds and catches up, twice; the order of rows suffers little."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 200.0)
+    lag = 20.0 * (1 - np.cos(4 * np.pi * event / event[-1]))
+    return record("a reader that lags", event, lag + rng.exponential(0.3, ROWS))
+
+
+def skewed(seed: int) -> Stream:
+    """A tenth of the senders' clocks is 20 seconds ahead."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 150.0)
+    ahead = np.where(rng.random(ROWS) < 0.1, 20.0, 0.0)
+    arrival = event + rng.lognormal(-0.5, 0.7, ROWS)
+    return record("clocks ahead", event + ahead, arrival - event - ahead)
+
+
+def sparse(seed: int) -> Stream:
+    """Six rows a minute, heavy tail."""
+    rng = np.random.default_rng(seed)
+    return record("sparse", poisson(rng, 8_000, 0.1), 2.0 * (1 + rng.pareto(2.0, 8_000)))
+
+
+UNSEEN = (weibull, congestion, retries, uploads, queue, offset, step, seconds, lagging, skewed, sparse)

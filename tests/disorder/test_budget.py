@@ -1,0 +1,101 @@
+"""The promise of budget on streams of every kind, and what keeps it."""
+
+import numpy as np
+import pytest
+
+from slackwater.disorder import controller, streams
+from slackwater.disorder.budget import Budget
+from slackwater.disorder.replay import batches_by_rows, replay
+from slackwater.disorder.yardsticks import best_of_constants
+from slackwater.errors import InputError
+
+
+def run(stream, dratio, rows, name="budget"):
+    batches = batches_by_rows(stream.event, stream.arrival, rows, stream.source)
+    _, found = replay(batches, controller(dratio, name, unit="ms"))
+    honest = stream.event - stream.arrival <= 300 * stream.ticks
+    best = best_of_constants(batches, int(dratio * len(stream)), honest).measures
+    return found, found.mean_hold / best.mean_hold
+
+
+KINDS = {
+    "normal": lambda: streams.normal(40_000, mu=3, sigma=1, rate=400, seed=31),
+    "changing": lambda: streams.changing(40_000, every=3, rate=400, seed=32),
+    "pareto": lambda: streams.pareto(40_000, seed=33),
+    "drift": lambda: streams.lognormal_drift(40_000, rate=100, seed=34),
+    "outage": lambda: streams.outage(40_000, rate=100, length=40, seed=35),
+    "a year ahead": lambda: streams.far_future(streams.pareto(40_000, seed=36), one_in=1_000),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [64, 1_000])
+def test_one_per_cent_is_kept_at_little_more_than_the_best_constants_hold(kind, rows):
+    found, ratio = run(KINDS[kind](), 0.01, rows)
+    assert found.late_share <= 0.01
+    assert ratio < 1.6
+
+
+def test_delays_that_drift_are_followed():
+    found, ratio = run(KINDS["drift"](), 0.05, 64)
+    assert found.late_share <= 0.05
+    assert ratio < 0.85
+
+
+def test_the_budget_is_used():
+    found, _ = run(KINDS["normal"](), 0.05, 64)
+    assert found.late_share > 0.04
+
+
+def test_the_unit_does_not_matter():
+    stream = KINDS["pareto"]()
+    batches = batches_by_rows(stream.event, stream.arrival, 500)
+    coarse, _ = replay(batches, Budget(0.01, unit="ms"))
+    fine, _ = replay(batches_by_rows(stream.event * 1_000, stream.arrival * 1_000, 500), Budget(0.01, unit="us"))
+    moved = coarse > 0
+    assert np.abs(fine[moved] / 1_000 - coarse[moved]).max() < 0.05 * (stream.arrival - stream.event).max()
+
+
+def test_a_constant_part_of_the_delay_costs_nothing():
+    stream = KINDS["pareto"]()
+    batches = batches_by_rows(stream.event - 10**9, stream.arrival, 64)
+    _, shifted = replay(batches, Budget(0.01, unit="ms"))
+    plain, _ = run(stream, 0.01, 64)
+    assert shifted.mean_hold == pytest.approx(plain.mean_hold, rel=0.1)
+
+
+def test_whole_seconds_are_not_split():
+    # Punctuations between two ticks of the timestamps would lose the rows of the lower one for nothing.
+    stream = KINDS["normal"]()
+    batches = batches_by_rows(stream.event // 1_000 * 1_000, stream.arrival, 64)
+    punctuation, _ = replay(batches, Budget(0.01, unit="ms"))
+    assert set((punctuation[punctuation > 0] % 1_000).tolist()) == {0}
+
+
+def test_nothing_is_released_while_rows_may_be_later_than_the_stream_is_old():
+    # Delays of 10 to 20 seconds, seen for 12: the quickest rows alone must not pass for all.
+    rng = np.random.default_rng(9)
+    event = np.sort(rng.uniform(0, 60_000, 6_000)).astype(np.int64)
+    arrival = event + rng.integers(10_000, 20_000, 6_000)
+    order = np.argsort(arrival, kind="stable")
+    batches = batches_by_rows(event[order], arrival[order], 50)
+    _, found = replay(batches, Budget(0.01, unit="ms"))
+    assert found.late <= 60
+
+
+def test_a_burst_of_late_rows_stops_the_punctuation():
+    budget = Budget(0.01, unit="ms")
+    arrival = np.arange(20_000) * 10
+    budget.observe(arrival - 50, arrival)
+    calm = budget.observe(arrival[-64:] + 640 - 50, arrival[-64:] + 640)
+    late = arrival[-64:] + 2 * 640
+    stopped = budget.observe(late - 30_000, late)
+    assert budget.observe(late + 640 - 30_000, late + 640) == stopped
+    assert stopped - calm <= 640
+
+
+def test_a_share_of_nothing_or_all_is_refused():
+    for wrong in (0.0, 1.0, -0.5):
+        with pytest.raises(InputError) as refused:
+            Budget(wrong)
+        assert refused.value.code == "SW-423"
