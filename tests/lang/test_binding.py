@@ -100,6 +100,7 @@ def test_expressions_without_an_alias_are_named_after_their_text():
         ("not speed is null", "NOT speed IS NULL"),
         ("place.road", "place['road']"),
         ("Sensors.place.at.km", "place['at']['km']"),
+        ("f(speed).x", "F(speed)['x']"),
         ("speed::int", "CAST(speed AS INT)"),
         ("if(speed>1,'a','b')", "IF(speed > 1, 'a', 'b')"),
         ("ts + interval 5 minutes", "ts + INTERVAL '5' MINUTES"),
@@ -155,6 +156,11 @@ def test_a_group_inside_a_larger_expression():
 
 def test_having_may_name_an_alias():
     assert condition(bound(f"SELECT MAX(speed) AS top FROM Sensors {W} HAVING top > 3")) == "max_speed > 3"
+
+
+def test_a_field_of_an_aggregate():
+    query = f"SELECT LAST(place).road, MAX(place).at.km AS km FROM Sensors {W}"
+    assert items(query) == [("road", "place['road']"), ("km", "max_place['at']['km']")]
 
 
 def test_having_alone_makes_one_group():
@@ -326,6 +332,9 @@ def test_what_has_no_final_answer_needs_emit_changes(query: str, at: str):
         ("SELECT place.raod FROM Sensors", "SW-201", "place.raod", "did you mean 'road'?"),
         ("SELECT speed.x FROM Sensors", "SW-201", "speed.x", ""),
         ("SELECT x.* FROM Sensors", "SW-201", "x.*", ""),
+        ("SELECT Sensors.Sensors.speed FROM Sensors", "SW-201", "Sensors.Sensors.speed", ""),
+        ("SELECT Sensors.row_time FROM Sensors", "SW-201", "Sensors.row_time", ""),
+        ("SELECT 0 . speed FROM Sensors", "SW-140", "0 . speed", ""),
         ("SELECT vehID FROM Sensor", "SW-204", "Sensor", "did you mean 'Sensors'?"),
         ("SELECT vehID FROM Sensors a, Sensors b", "SW-202", "vehID", ""),
         ("SELECT a.vehID FROM Sensors a, Pulse A", "SW-205", "Pulse A", ""),

@@ -8,6 +8,7 @@ import pytest
 from tests.lang.random_queries import Queries
 from tests.lang.streams import CATALOG, DECLARATIONS
 
+from slackwater.algebra.catalog import Catalog
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script, print_query
 from slackwater.lang.lexing import tokens_of
@@ -99,8 +100,8 @@ def survives(text: str) -> bool:
         assert error.problem.hint, (text, error)
         assert str(error).isprintable() or "\n" in str(error)
         return False
+    catalog = Catalog(CATALOG.streams + script.streams, CATALOG.views + script.views)
     for pipeline in script.pipelines:
-        catalog = CATALOG if not script.streams else script.catalog
         if "$late" not in str(pipeline.plan):
             assert bind_query(print_query(pipeline.plan), catalog) == pipeline.plan, text
     return True

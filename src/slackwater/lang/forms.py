@@ -18,7 +18,7 @@ SYNONYMS: dict[str, type[exp.Func]] = {
 }
 SKIPPING_NULLS = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 """Aggregates for which a row that is filtered out and a row whose value is NULL are the same."""
-REFORMED = (exp.Anonymous, exp.Filter, exp.WithinGroup, exp.Paren)
+REFORMED = (exp.Anonymous, exp.Filter, exp.WithinGroup, exp.Paren, exp.Dot)
 """The nodes that `reformed` may change."""
 
 
@@ -39,7 +39,7 @@ def replaced(tree: Tree, node: Tree, new: Tree) -> Tree:
 
 
 def reformed(node: Tree) -> Tree:
-    """The one form of a node: MEAN(x) is AVG(x); parentheses around a single column say nothing."""
+    """The one form of a node: MEAN(x) is AVG(x), f(x).y is f(x)['y']; parentheses around a column say nothing."""
     match node:
         case exp.Anonymous() if len(node.expressions) == 1 and node.name.lower() in SYNONYMS:
             return SYNONYMS[node.name.lower()](this=node.expressions[0])
@@ -47,6 +47,8 @@ def reformed(node: Tree) -> Tree:
             return _filtered(node.this, node.expression.this)
         case exp.WithinGroup() if isinstance(node.this, exp.PercentileCont):
             return _percentile(node)
+        case exp.Dot() if isinstance(node.expression, exp.Identifier):
+            return exp.Bracket(this=node.this, expressions=[exp.Literal.string(node.expression.name)])
         case exp.Paren() if isinstance(node.this, (exp.Column, exp.Paren)):
             return node.this
         case _:
@@ -122,6 +124,7 @@ FOREIGN = (
         (exp.WithinGroup,), "WITHIN GROUP", "use PERCENTILE(column, share)", lambda node: reformed(node) is not node
     ),
     Foreign((exp.Cast,), "the type TIME", "use a timestamp", lambda node: not node.args["to"].is_type("time")),
+    Foreign((exp.Dot,), "a field of a constant", "name a column", lambda node: not isinstance(node.this, exp.Literal)),
     Foreign((exp.Any,), "ANY as an aggregate", "use BOOL_OR", lambda node: isinstance(node.parent, exp.Binary)),
     Foreign(
         (exp.Star,),

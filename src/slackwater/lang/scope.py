@@ -139,8 +139,8 @@ class Scope:
                 found = self.matching(".".join(parts[:taken])) if len(parts) >= taken else []
                 if len(found) == 1:
                     return self._field(found[0], parts[taken:])
-            check_reference(name_of(column), self.schema, self.pseudo)
-        return exp.column(parts[-1].lower())
+            check_reference(".".join(parts), self.schema, self.pseudo)
+        return exp.column(parts[-1].lower())  # an attribute of the instant
 
     def _field(self, column: Field, path: list[str]) -> Tree:
         tree: Tree = column_node(self.spelling(column))
