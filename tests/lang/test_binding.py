@@ -342,7 +342,7 @@ def test_what_has_no_final_answer_needs_emit_changes(query: str, at: str):
         ("SELECT * FROM Sensors a, Sensors b", "SW-206", "*", ""),
         ("SELECT speed FROM Traffic", "SW-209", "Traffic", ""),
         ("SELECT vehID FROM (SELECT vehID FROM Sensors)", "SW-216", "SELECT vehID FROM Sensors", ""),
-        ("SELECT vehID", "SW-216", "SELECT vehID", ""),
+        ("SELECT vehID", "SW-136", "SELECT vehID", ""),
         ("SELECT vehID FROM Sensors GROUP BY 2 EMIT CHANGES", "SW-217", "2", ""),
         (f"SELECT DISTINCT vehID [FREQUENCY 5 rows PARTITIONED BY segment] FROM Sensors {W}", "SW-218", "FREQUENCY 5 rows PARTITIONED BY segment", ""),
         ("SELECT vehID AS `a.b` FROM Sensors", "SW-219", "`a.b`", ""),

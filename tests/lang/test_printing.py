@@ -162,4 +162,4 @@ def test_a_printed_query_reads_well():
 def test_plans_without_a_query_say_so(plan: Plan):
     with pytest.raises(QueryError) as caught:
         print_query(plan)
-    assert caught.value.code == "SW-301"
+    assert caught.value.code == "SW-310"

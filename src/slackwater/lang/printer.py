@@ -216,6 +216,6 @@ def _indented(query: str) -> str:
 
 def _no_sql(plan: Plan) -> QueryError:
     return QueryError(
-        "SW-301", f"{type(plan).__name__} stands where SQL has no place for it", expected="a canonical plan",
+        "SW-310", f"{type(plan).__name__} stands where SQL has no place for it", expected="a canonical plan",
         hint="print the plan as a tree or as JSON instead",
     )  # fmt: skip

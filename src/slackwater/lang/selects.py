@@ -65,7 +65,7 @@ class SelectBinder:
         from_ = self.select.args.get("from_")
         if from_ is None:
             raise QueryError(
-                "SW-216", "SELECT without FROM", expected="FROM and a stream", hint="say which stream to read",
+                "SW-136", "SELECT without FROM", expected="FROM and a stream", hint="say which stream to read",
                 place=self.binder.source.place_of(self.select),
             )  # fmt: skip
         joins = self.select.args.get("joins") or []
