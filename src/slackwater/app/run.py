@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from time import monotonic
 
-from slackwater.algebra.catalog import Script
+from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError
+from slackwater.rewrite import rewrite
 from slackwater.spark.pipeline import POLL, Manner, Running, start
 from slackwater.spark.session import local_session
 from slackwater.spark.streams import read_streams
@@ -36,7 +37,7 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
     session = local_session(master=conditions.master, options=conditions.spark)
     frames = read_streams(session, script)
     with _stopped_at_the_end() as running:
-        for each in script.pipelines:
+        for each in rewritten(script):
             manner = Manner(available_now=conditions.available_now)
             started = start(each, frames, conditions.checkpoint / each.name, manner, watch.on_rows(each.name))
             running.append(started)
@@ -45,6 +46,11 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
     for ended in running:
         watch.news(ended.news())
     watch.summary()
+
+
+def rewritten(script: Script) -> list[Pipeline]:
+    """The pipelines as they are run: with their plans optimised."""
+    return [replace(each, plan=rewrite(each.plan, script.views).plan) for each in script.pipelines]
 
 
 def _follow(running: Sequence[Running], watch: Watch, seconds: float | None) -> None:

@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from slackwater.algebra.lengths import Length
+from slackwater.disorder.trace import Trace, timestamps
 from slackwater.errors import InputError
 from slackwater.spark.sources.cuts import Cuts
-from slackwater.disorder.trace import Trace, timestamps
 
 ROWS = [("b", 1_400_000_000_500, 1_400_000_002_000), ("a", 1_400_000_001_000, 1_400_000_001_500)]
 CSV = "source,event,arrived\n" + "".join(f"{s},{e},{a}\n" for s, e, a in ROWS)
