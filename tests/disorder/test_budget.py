@@ -19,12 +19,12 @@ def run(stream, dratio, rows, name="budget"):
 
 
 KINDS = {
-    "normal": lambda: streams.normal(40_000, mu=3, sigma=1, rate=400, seed=31),
-    "changing": lambda: streams.changing(40_000, every=3, rate=400, seed=32),
-    "pareto": lambda: streams.pareto(40_000, seed=33),
-    "drift": lambda: streams.lognormal_drift(40_000, rate=100, seed=34),
-    "outage": lambda: streams.outage(40_000, rate=100, length=40, seed=35),
-    "a year ahead": lambda: streams.far_future(streams.pareto(40_000, seed=36), one_in=1_000),
+    "normal": lambda: streams.normal(24_000, mu=3, sigma=1, rate=240, seed=31),
+    "changing": lambda: streams.changing(24_000, every=3, rate=240, seed=32),
+    "pareto": lambda: streams.pareto(24_000, seed=33),
+    "drift": lambda: streams.lognormal_drift(24_000, rate=60, seed=34),
+    "outage": lambda: streams.outage(24_000, rate=60, length=40, seed=35),
+    "a year ahead": lambda: streams.far_future(streams.pareto(24_000, seed=36), one_in=1_000),
 }
 
 

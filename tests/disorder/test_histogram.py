@@ -24,7 +24,7 @@ def test_a_delay_is_the_quantile_to_within_a_bucket(scores, level):
     score = np.array(scores, np.int64)
     histogram = Histogram([1e12])
     histogram.add(score, np.full(len(score), 10**9))
-    found = delays(histogram.survival(), histogram.highest(), histogram.weight(), np.array([level]))[0]
+    found = delays(histogram.survival(), histogram.highest(), histogram.weight(), np.array([[level]]))[0, 0]
     # Half a row counts as above all, and inside a bucket the share falls off evenly.
     assert np.mean(score > found * 1.017 + 1) <= level
     assert np.mean(score >= found / 1.017 - 1) >= level - 1 / len(score)

@@ -17,7 +17,7 @@ def late_share(stream, source, name="budget", **options):
 
 @pytest.fixture(scope="module")
 def outage():
-    return streams.outage(40_000, rate=100, length=60, seed=44)
+    return streams.outage(24_000, rate=60, length=60, seed=44)
 
 
 def test_ignoring_an_outage_breaks_the_ratio_and_naming_the_senders_keeps_it(outage):
@@ -42,7 +42,7 @@ def test_any_estimator_can_wait_for_its_senders(outage):
 
 
 def test_far_future_rows_are_suspect_and_move_nothing():
-    stream = streams.far_future(streams.normal(40_000, rate=400, seed=45), one_in=500)
+    stream = streams.far_future(streams.normal(20_000, rate=200, seed=45), one_in=500)
     guarded = controller(0.01, "budget", unit="ms")
     _, found = replay(batches_by_rows(stream.event, stream.arrival, 64), guarded)
     trusting = controller(0.01, "budget", unit="ms", skew=LATEST)

@@ -15,7 +15,7 @@ from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.histogram import Histogram, delays
 from slackwater.disorder.sources import IDLE_SECONDS, Senders
 from slackwater.disorder.state import Fields, Value, pack, unpack
-from slackwater.disorder.trials import MEMORIES, Trials
+from slackwater.disorder.trials import MEMORIES, Trials, slope
 from slackwater.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -151,17 +151,16 @@ class Budget:
 
     def _advance(self, event: Times, before: tuple[int, int]) -> int:
         level, account = self._level(), self._account()
-        tables = [(each.survival(), each.highest(), each.weight()) for each in self._clocks]
         heads = np.array([float(self._now) - float(self._offset), float(self._newest)])
-
-        def needed(at: Floats) -> Floats:
-            return np.stack([delays(*table, at) for table in tables])
-
-        self._trials.run(event, needed, level, heads, float(self._first_event), max(1, self._grain))
-        best = self._trials.best
         usual = level * np.exp(self._trials.pressure())
         strict = np.maximum(usual * exp(account), level * exp(STRICTEST))
-        delay = np.minimum(needed(strict)[:, best], LONGEST * needed(np.maximum(usual, strict))[:, best] + 1)
+        every = np.ones(len(usual)) * level
+        levels = np.stack([usual, every / 2, every * 2, strict, np.maximum(usual, strict)])
+        needed = np.stack([delays(c.survival(), c.highest(), c.weight(), levels) for c in self._clocks])
+        price = slope(needed[0, 1, -1], needed[0, 2, -1], level)
+        self._trials.run(event, heads, needed[:, 0], level, price, float(self._first_event), max(1, self._grain))
+        best = self._trials.best
+        delay = np.minimum(needed[:, 3, best], LONGEST * needed[:, 4, best] + 1)
         delay = np.maximum(delay, self._guard(level * exp(min(0.0, account)), before))
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
         return self._floor(clamp(min(*reached, self._newest)))

@@ -124,15 +124,20 @@ class Histogram:
 
 
 def delays(survival: Floats, highest: Floats, weight: Floats, level: Floats, grow: float = 2.0) -> Floats:
-    """Per memory, the smallest score that a share `level` of the rows exceeds.
+    """The smallest score that a share `level` of the rows exceeds: levels down, memories across.
 
     Half a row is always taken to lie above the largest that is known. A level below that cannot be read off; the
     largest is then stretched by the square root of what is missing, at most `grow` times.
     """
     floor = 0.5 / np.maximum(weight, 1.0)
-    place = np.minimum((survival + floor[:, None] > level[:, None]).sum(axis=1), survival.shape[1] - 1)
+    width, row = survival.shape[1], np.arange(len(survival))
+    # Shares fall from bucket to bucket, so the buckets that exceed a level are counted by bisection.
+    above = [
+        width - each[::-1].searchsorted(wanted, side="right")
+        for each, wanted in zip(survival, (level - floor).T, strict=True)
+    ]
+    place = np.minimum(np.stack(above, axis=1), width - 1)
     below = np.maximum(place - 1, 0)
-    row = np.arange(len(level))
     over, under = survival[row, below] + floor, survival[row, place] + floor
     part = np.clip((over - level) / np.maximum(over - under, 1e-12), 0.0, 1.0)
     found = np.where(place == 0, 0.0, LARGEST[below] + (LARGEST[place] - LARGEST[below]) * part)

@@ -6,8 +6,6 @@ is corrected by its own losses (adaptive conformal inference), so that all are c
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -57,35 +55,21 @@ class Trials:
         return np.clip((allowed - self._lost) / (30 + 0.03 * allowed), *PRESSURE)
 
     def run(
-        self,
-        event: Times,
-        needed: Callable[[Floats], Floats],
-        level: float,
-        heads: Floats,
-        origin: float,
-        grain: int,
+        self, event: Times, heads: Floats, delay: Floats, level: float, price: float, origin: float, grain: int
     ) -> None:
-        """Advance every trial by its own delays behind both clocks, charge it, choose the best."""
-        reached = (heads[:, None] - needed(level * np.exp(self.pressure()))).min(axis=0)
+        """Advance every trial to its own delays behind both clocks, charge it, choose the best."""
+        reached = (heads[:, None] - delay).min(axis=0)
         reached = origin + np.floor((reached - origin) / grain) * grain
         self._punctuation = np.maximum(self._punctuation, reached)
         fade = np.exp(-len(event) / CHARGED_FOR)
         waits = np.maximum(event.astype(np.float64)[None, :] - self._punctuation[:, None], 0.0).sum(axis=1)
         self._charge = self._charge * fade + waits
-        price = self._price(needed, level)
         cost = self._charge + price * self._losses
         self._losses *= fade
         cost[np.array(MEMORIES) * level < ENOUGH] = np.inf
         cheapest = int(np.argmin(cost))
         if self._rows * level > SETTLED and cost[cheapest] < BETTER * cost[self.best]:
             self.best = cheapest
-
-    @staticmethod
-    def _price(needed: Callable[[Floats], Floats], level: float) -> float:
-        """What one more lost row would save: the slope of the delay over the level, over all history."""
-        strict = needed(np.full(len(MEMORIES), level / 2))[0, -1]
-        loose = needed(np.full(len(MEMORIES), level * 2))[0, -1]
-        return max(float(strict - loose), 0.02 * float(strict) + 1.0) / 1.5 / level
 
     def fields(self) -> dict[str, Value]:
         return {
@@ -104,3 +88,8 @@ class Trials:
         self._charge = fields.numbers("trial_charge")
         self._rows = fields.number("trial_rows")
         self.best = fields.integer("trial_best")
+
+
+def slope(strict: float, loose: float, level: float) -> float:
+    """What one more lost row saves: how the delay falls from half the level to twice the level, over all history."""
+    return max(float(strict - loose), 0.02 * float(strict) + 1.0) / 1.5 / level
