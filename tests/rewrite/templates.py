@@ -46,6 +46,16 @@ def merge_selections(d: Draw) -> Case:
 
 
 def push_selects_below_windows(d: Draw) -> Case:
+    if d.number(0, 3) == 0:
+        return bound(
+            d.one(
+                f"SELECT {d.calls()} FROM Readings [RANGE 3 TUPLES] WHERE {d.where()} GROUP BY kind",
+                f"SELECT {d.calls()} FROM Readings [RANGE 5 SECONDS, FREQUENCY 2 TUPLES] WHERE {d.where()}",
+                f"SELECT id, v FROM Readings [RANGE 1 TUPLE, FREQUENCY 2 SECONDS PARTITIONED BY id] WHERE {d.on_id()}",
+                f"SELECT id, v [FREQUENCY 2 TUPLES] FROM Readings {d.rows_window()} WHERE {d.where()}",
+                f"SELECT id, v FROM Readings {d.slide()} WHERE {d.where()} EMIT FINAL WITH SYNC",
+            )
+        )
     return bound(
         d.one(
             f"SELECT id, v FROM Readings {d.time_window()} WHERE {d.where()}",
@@ -60,11 +70,6 @@ def push_selects_below_windows(d: Draw) -> Case:
             f"WHERE q.v > {d.number(0, 3)} GROUP BY q.id",
             f"SELECT kind, {d.calls(CALLS[:3])} FROM Readings [RANGE {d.seconds()}] WHERE {d.where()} GROUP BY kind "
             "EMIT CHANGES",
-            f"SELECT {d.calls()} FROM Readings [RANGE {d.one('3 TUPLES', '5 SECONDS')}, "
-            f"FREQUENCY {d.one('2 TUPLES', '3 SECONDS')} {d.maybe('PARTITIONED BY id')}] "
-            f"WHERE {d.one(d.on_id(), d.where())} GROUP BY kind",
-            f"SELECT id, v [FREQUENCY 2 TUPLES] FROM Readings {d.rows_window()} WHERE {d.where()}",
-            f"SELECT id, v FROM Readings {d.slide()} WHERE {d.where()} EMIT FINAL WITH SYNC",
         )
     )
 
@@ -208,10 +213,15 @@ def compose_frequencies(d: Draw) -> Case:
     ).split("|")
     where = d.maybe("WHERE " + d.where())
     if d.number(0, 3) == 0:
-        by, other = d.one("", "PARTITIONED BY id"), d.one("", "PARTITIONED BY id", "PARTITIONED BY kind")
-        first, second = d.one("2 TUPLES|3 TUPLES", "5 SECONDS|2 SECONDS", "2 TUPLES|2 SECONDS").split("|")
-        window = d.maybe("RANGE 3 TUPLES,")
-        return bound(f"SELECT id, v [FREQUENCY {first} {by}] FROM Readings [{window} FREQUENCY {second} {other}]")
+        other = d.one("", "PARTITIONED BY kind")
+        return bound(
+            d.one(
+                f"SELECT id, v [FREQUENCY 5 SECONDS {by}] FROM Readings [FREQUENCY 2 SECONDS {by}]",
+                f"SELECT id, v [FREQUENCY {outer} {by}] FROM Readings [FREQUENCY {inner} {other}]",
+                f"SELECT id, v [FREQUENCY 2 TUPLES {by}] FROM Readings [FREQUENCY 2 SECONDS {by}]",
+                f"SELECT id, v [FREQUENCY 2 TUPLES {by}] FROM Readings [RANGE 3 TUPLES, FREQUENCY 2 TUPLES {by}]",
+            )
+        )
     case = bound(
         d.one(
             f"SELECT id, v, kind [FREQUENCY {outer} {by}] FROM Readings [FREQUENCY {inner} {by}]",
@@ -227,11 +237,22 @@ def compose_frequencies(d: Draw) -> Case:
 def push_frequencies_below_aggregates(d: Draw) -> Case:
     every = d.number(2, 4)
     where = d.maybe("WHERE " + d.where())
+    if d.number(0, 3) == 0:
+        by_id, calls = "TUPLES PARTITIONED BY id]", d.calls()
+        return bound(
+            d.one(
+                f"SELECT id, {calls} [FREQUENCY {every} {by_id} FROM Readings [RANGE 3 TUPLES] GROUP BY id",
+                f"SELECT id, {calls} [FREQUENCY {every} {by_id} FROM Readings {d.slide()} GROUP BY id",
+                f"SELECT id, {calls} [FREQUENCY {every} {by_id} FROM Readings {d.rows_window()} GROUP BY id, kind",
+                f"SELECT id, {calls} [FREQUENCY {every} TUPLES] FROM Readings {d.rows_window()} GROUP BY id",
+                f"SELECT id, {calls} [FREQUENCY 2 SECONDS PARTITIONED BY id] FROM Readings {d.rows_window()} "
+                "GROUP BY id",
+                f"SELECT id, {calls} [FREQUENCY {every} {by_id} FROM Readings {d.rows_window()} GROUP BY id "
+                "HAVING COUNT(*) > 1",
+            )
+        )
     return bound(
         d.one(
-            f"SELECT id, {d.calls()} [FREQUENCY {d.one('2 TUPLES', '2 SECONDS')} {d.maybe('PARTITIONED BY id')}] "
-            f"FROM Readings {d.one('[RANGE 3 TUPLES]', d.slide(), d.rows_window())} "
-            f"GROUP BY {d.one('id', 'id, kind')} {d.maybe('HAVING COUNT(*) > 1')}",
             f"SELECT id, {d.calls()} [FREQUENCY {every} TUPLES PARTITIONED BY id] "
             f"FROM Readings {d.rows_window()} {where} GROUP BY id",
             f"SELECT id, kind, {d.calls()} [FREQUENCY {every} TUPLES PARTITIONED BY kind, id] "
