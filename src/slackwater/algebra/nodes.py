@@ -211,18 +211,18 @@ Plan: TypeAlias = (
 )
 NODES: tuple[type, ...] = Plan.__args__
 INPUTS = ("child", "query", "left", "right")
+_INPUTS_OF = {node: tuple(each.name for each in fields(node) if each.name in INPUTS) for node in NODES}
 _P = TypeVar("_P", bound=Plan)
 
 
 def inputs(plan: Plan) -> tuple[Plan, ...]:
     """The plans that this one reads, from left to right."""
-    return tuple(getattr(plan, field.name) for field in fields(plan) if field.name in INPUTS)
+    return tuple(getattr(plan, name) for name in _INPUTS_OF[type(plan)])
 
 
 def with_inputs(plan: _P, new: tuple[Plan, ...]) -> _P:
     """The same operator over other inputs."""
-    names = [field.name for field in fields(plan) if field.name in INPUTS]
-    changes: dict[str, Any] = dict(zip(names, new, strict=True))
+    changes: dict[str, Any] = dict(zip(_INPUTS_OF[type(plan)], new, strict=True))
     return replace(plan, **changes)
 
 
