@@ -63,7 +63,7 @@ def streams_of(plan: Plan, seed: str) -> dict[str, Feed]:
         choices,
         sorted(set(scans)),
         unit=SECOND * 2 // 5,
-        max_rows=12 if len(scans) == 1 else 8,
+        max_rows=11 if len(scans) == 1 else 8,
         punctuation=choices.one_of(PUNCTUATIONS),
         far_future=one_in(choices, 8),
     )

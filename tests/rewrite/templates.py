@@ -316,17 +316,13 @@ def push_down_projects(d: Draw) -> Case:
 
 
 def share_partitionings(d: Draw) -> Case:
+    near = d.number(0, 4) == 0
     inner_window = d.one(
-        "[RANGE 3 TUPLES]",
-        d.time_window(),
-        d.time_window(),
-        f"[RANGE {d.seconds()}, FREQUENCY 2 TUPLES PARTITIONED BY id]",
+        d.one("[RANGE 3 TUPLES]", d.slide()) if near else d.time_window(),
+        f"[RANGE {d.seconds(2, 6)}, FREQUENCY 2 TUPLES PARTITIONED BY id]",
     )
-    frequency = d.one(
-        "",
-        f"[FREQUENCY {d.one('2 TUPLES', '3 SECONDS')} PARTITIONED BY id]",
-        f"[FREQUENCY {d.one('2 TUPLES', '3 SECONDS')}]",
-    )
+    by = "" if near else "PARTITIONED BY id"
+    frequency = d.maybe(f"[FREQUENCY {d.one('2 TUPLES', '3 SECONDS')} {by}]")
     inner = (
         f"SELECT id, kind AS k, COUNT(*) c {frequency} FROM Readings {inner_window} "
         f"GROUP BY {d.one('id, kind', 'kind, id')}"
