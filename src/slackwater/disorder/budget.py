@@ -26,6 +26,7 @@ GUARDS = (64, 256, 1_024)
 SPREAD = (np.arange(8) + 0.5) / 8 / 2
 STRICTEST, LOOSEST = -2.0, 0.1
 LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
+CAUTIOUS = 20.0  # rows that the budget must have come to before any of it is spent
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
 
 
@@ -139,13 +140,22 @@ class Budget:
     def _account(self) -> float:
         """The logarithm by which the level is lowered or raised: what is left of the budget, less a reserve."""
         allowed = self._dratio * (self._rows + self._unlearnt)
+        if allowed < CAUTIOUS:
+            return STRICTEST
         reserve = 0.02 * allowed + 1.5 * sqrt(allowed) * min(1.0, allowed / 50)
         left = (allowed - reserve - self._late) / (10 + 0.15 * allowed)
         return max(STRICTEST, min(LOOSEST, left))
 
     def _old_enough(self, before: tuple[int, int]) -> bool:
-        """Whether rows that are later than the stream is old are rarer than the level."""
+        """Whether rows that are later than the stream is old are rarer than the level.
+
+        As long as there is no budget to pay for an error, the stream must also be twice as old as its longest delay.
+        """
         elapsed = _elapsed(before, self._firsts)
+        if self._dratio * self._rows < CAUTIOUS:
+            longest = (float(clock.highest()[-1]) for clock in self._clocks)
+            if any(age < 2 * each for age, each in zip(elapsed, longest, strict=True)):
+                return False
         unseen = max(clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
         return unseen <= self._level() * exp(max(0.0, self._account()))
 
