@@ -23,5 +23,5 @@ def push_down_projects(plan: Plan, context: Context) -> Change | None:
     narrow = narrowing.narrowed(plan.child, read_by(plan, schema_of(plan.child)))
     if narrow is None:
         return None
-    dropped = [field.name for field in there if field not in narrow.moved]
+    dropped = list(dict.fromkeys(field.name for field in there if field not in narrow.moved))
     return Change(over(plan, (narrow,)), f"{', '.join(dropped)} {'are' if len(dropped) > 1 else 'is'} not read above")
