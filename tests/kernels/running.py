@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from tests.kernels.lowering import chain_of
 
 from slackwater.algebra.nodes import Plan
 from slackwater.kernels.fused import Fused
 from slackwater.kernels.state import State
 from slackwater.semantics.feeds import Clock, Feed
+from slackwater.spark.fused.lowering import chain_of
 
 
 @dataclass

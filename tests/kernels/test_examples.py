@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.kernels.lowering import chain_of
 from tests.kernels.running import Ran, close, given_by, ran, run
 
 from slackwater.algebra.columns import schema_of
@@ -15,6 +14,7 @@ from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Answer, interpret
 from slackwater.semantics.feeds import Feed
 from slackwater.semantics.rows import Late, Rejected, Result
+from slackwater.spark.fused.lowering import chain_of
 from slackwater.testing.examples import Example, read_examples
 
 PAGE = Path(__file__).parents[2] / "docs" / "semantics.md"

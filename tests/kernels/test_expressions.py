@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kernels.running import close, plain_rows
-from tests.kernels.trees import tree_of
 
 from slackwater.algebra.expressions import parsed, typed
 from slackwater.algebra.schema import Field, Schema
@@ -19,6 +18,7 @@ from slackwater.kernels.expressions import evaluate
 from slackwater.kernels.types import arrow_type
 from slackwater.semantics.expressions import value_of
 from slackwater.semantics.rows import Row
+from slackwater.spark.fused.trees import tree_of
 
 SCHEMA = Schema(
     (

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kernels.lowering import chain_of
 from tests.kernels.running import Given, Ran, close, given_by, ran, run
 
 from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
@@ -19,6 +18,7 @@ from slackwater.kernels import segments
 from slackwater.kernels.arrays import EARLIEST
 from slackwater.kernels.fused import Fused
 from slackwater.semantics import Answer, Feed, interpret
+from slackwater.spark.fused.lowering import chain_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
 LAW = settings(max_examples=60, deadline=None)

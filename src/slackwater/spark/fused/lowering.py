@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from sqlglot import exp
-from tests.kernels.trees import tree_of
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, parsed, text
@@ -30,6 +29,7 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.algebra.schema import Schema
 from slackwater.errors import QueryError
+from slackwater.spark.fused.trees import tree_of
 
 FUNCTIONS: dict[type, str] = {
     exp.Count: "count",
