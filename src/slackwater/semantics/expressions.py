@@ -119,13 +119,20 @@ def literal(tree: Tree) -> Value:
 
 
 def _and(tree: Tree, scope: Scope, row: Row) -> Value:
-    sides = operands(tree, scope, row)
-    return False if False in sides else None if None in sides else True
+    return _decided_by(False, tree, scope, row)
 
 
 def _or(tree: Tree, scope: Scope, row: Row) -> Value:
-    sides = operands(tree, scope, row)
-    return True if True in sides else None if None in sides else False
+    return _decided_by(True, tree, scope, row)
+
+
+def _decided_by(decisive: bool, tree: Tree, scope: Scope, row: Row) -> Value:
+    """AND (`decisive` False) and OR (True): a left side that decides leaves the right one unread, as in Spark."""
+    left = evaluate(tree.this, scope, row)
+    if left is decisive:
+        return decisive
+    right = evaluate(tree.expression, scope, row)
+    return decisive if right is decisive else None if None in (left, right) else not decisive
 
 
 def _not(tree: Tree, scope: Scope, row: Row) -> Value:
