@@ -11,14 +11,15 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, walk
 from slackwater.algebra.policies import effective
-from slackwater.errors import RunError
+from slackwater.spark.delivery import Delivery, failed
 from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
-from slackwater.spark.sinks import OnRows, writer
+from slackwater.spark.sinks import OnRows, own_sink
 
 POLL = 0.1
 """How often, in seconds, a running query is asked for new batches."""
@@ -45,9 +46,25 @@ def start(
 ) -> Running:
     """Starts a pipeline, or resumes it where its checkpoint says that it stood."""
     rows = compile_plan(pipeline.plan, streams).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
-    write = writer(rows, pipeline.name, pipeline.sink, on_rows)
+    delivery = _delivery(pipeline, rows, checkpoint, on_rows)
+    write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
     query = write.option("checkpointLocation", str(checkpoint)).trigger(**manner.trigger).start()
-    return Running(pipeline.name, query, Ledger(pipeline.name, dratios(pipeline.plan)))
+    return Running(pipeline.name, query, Ledger(pipeline.name, dratios(pipeline.plan)), delivery)
+
+
+def _delivery(pipeline: Pipeline, rows: DataFrame, checkpoint: Path, on_rows: OnRows | None) -> Delivery | None:
+    """What takes the batches of a pipeline, unless that is one of Spark's own sinks."""
+    sink = own_sink(pipeline, on_rows)
+    if sink is None:
+        return None
+    sink.open(rows)
+    return Delivery(pipeline.name, checkpoint, sink)
+
+
+def _writer(rows: DataFrame, pipeline: Pipeline, delivery: Delivery | None) -> DataStreamWriter:
+    if delivery is not None or pipeline.sink is None:
+        return rows.writeStream.foreachBatch(delivery)  # type: ignore[arg-type]
+    return rows.writeStream.format(pipeline.sink.format).options(**pipeline.sink.options)
 
 
 def dratios(plan: Plan) -> dict[str, float | None]:
@@ -59,10 +76,11 @@ def dratios(plan: Plan) -> dict[str, float | None]:
 class Running:
     """A pipeline that was started."""
 
-    def __init__(self, name: str, query: StreamingQuery, ledger: Ledger) -> None:
+    def __init__(self, name: str, query: StreamingQuery, ledger: Ledger, delivery: Delivery | None = None) -> None:
         self.name = name
         self.query = query
         self.ledger = ledger
+        self.delivery = delivery
 
     def progress(self) -> Iterator[Progress]:
         """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
@@ -93,11 +111,8 @@ class Running:
         try:
             self.query.awaitTermination(seconds)  # type: ignore[arg-type]  # fractions are taken, whatever the hint says
         except StreamingQueryException as cause:
-            raise RunError(
-                "SW-510",
-                f"the pipeline '{self.name}' failed: {_reason(cause)}",
-                hint="mend what it names and start again: the pipeline goes on where its checkpoint stands",
-            ) from cause
+            known = self.delivery.failure if self.delivery else None
+            raise known or failed(self.name, _reason(cause)) from cause
 
 
 def _reason(cause: StreamingQueryException) -> str:

@@ -1,0 +1,125 @@
+"""How a PostgreSQL server is reached, and what its refusals mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from slackwater.errors import InputError, RunError, nearest
+
+if TYPE_CHECKING:
+    import psycopg
+
+PASSWORD = "PGPASSWORD"  # noqa: S105 (the name of a variable)
+CONNECTION = {"host": "host", "port": "port", "database": "dbname", "user": "user", "sslmode": "sslmode"}
+"""Options that go to the server's client library, by the names that it has for them."""
+OTHERS = ("table", "schema", "mode", "restart", "password_env")
+PATIENCE = 10
+"""Seconds after which a server that does not answer cannot be reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Where a server is. What is not said is found where PostgreSQL's own clients look (PGHOST, PGUSER, ~/.pgpass)."""
+
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    password_env: str = PASSWORD
+
+    @classmethod
+    def of(cls, sink: str, options: Mapping[str, str]) -> Server:
+        """The server that a sink's options name; the password is never among them."""
+        given = {name.lower(): value for name, value in options.items()}
+        for name in given:
+            _check_option(sink, name)
+        variable = given.get("password_env")
+        if variable is not None and variable not in os.environ:
+            raise InputError(
+                "SW-452",
+                f"the sink '{sink}' takes its password from {variable}, which is not set",
+                expected=f"the environment variable {variable}",
+                hint=f"export {variable}=... before starting",
+            )
+        return cls({CONNECTION[name]: given[name] for name in CONNECTION if name in given}, variable or PASSWORD)
+
+    def __str__(self) -> str:
+        host, port = self.parameters.get("host", "the default host"), self.parameters.get("port", "")
+        return f"{host}{':' + port if port else ''}/{self.parameters.get('dbname', '')}".rstrip("/")
+
+    @contextmanager
+    def transaction(self) -> Iterator[psycopg.Connection[Any]]:
+        """A connection whose work is done as a whole or not at all; what the server refuses is a `RunError`."""
+        driver = _driver()
+        try:
+            connection = driver.connect(
+                **self.parameters,
+                password=os.environ.get(self.password_env),
+                connect_timeout=PATIENCE,
+                application_name="slackwater",
+                options="-c timezone=UTC -c client_min_messages=warning",
+            )
+        except driver.Error as cause:
+            raise self._unreachable(str(cause)) from cause
+        try:
+            with connection, connection.transaction():
+                yield connection
+        except driver.Error as cause:
+            raise self._refused(cause, connection.closed) from cause
+
+    def _unreachable(self, told: str) -> RunError:
+        return RunError(
+            "SW-530",
+            f"the PostgreSQL server at {self} lets nobody in: {_line(told)}",
+            expected="a server that answers, a database that exists and a user who may connect",
+            hint=f"check host, port, database and user of CREATE SINK, and the password in {self.password_env}; then"
+            " start again: nothing is lost",
+        )
+
+    def _refused(self, cause: psycopg.Error, closed: bool) -> RunError:
+        errors = _driver().errors
+        told = _line(cause.diag.message_primary or str(cause))
+        detail = f" ({_line(cause.diag.context)})" if cause.diag.context else ""
+        match cause:
+            case errors.InsufficientPrivilege():
+                hint = f"GRANT the user {self.parameters.get('user', '')} what it lacks".replace("  ", " ")
+                return RunError("SW-531", f"PostgreSQL: {told}", expected="the right to create and write", hint=hint)
+            case errors.DataError() | errors.IntegrityError():
+                hint = "change the column's type or constraint, or the query (a text must not hold the character NUL)"
+                return RunError("SW-532", f"PostgreSQL refuses a row: {told}{detail}", hint=f"{hint}; then start again")
+            case _ if closed:
+                return self._unreachable(told)
+            case _:
+                return RunError(
+                    "SW-533",
+                    f"PostgreSQL: {told}{detail}",
+                    hint="mend what it says and start again: the batch is repeated",
+                )
+
+
+def _check_option(sink: str, name: str) -> None:
+    if name == "password":
+        raise InputError(
+            "SW-451",
+            f"the sink '{sink}' has a password in its options",
+            expected="the password in the environment, where no log and no plan shows it",
+            hint=f"export {PASSWORD}=..., or name another variable: password_env 'TOLLS_PASSWORD'",
+        )
+    known = [*CONNECTION, *OTHERS]
+    if name not in known:
+        raise InputError("SW-450", f"the sink '{sink}' has no option '{name}'", hint=nearest(name, known))
+
+
+def _driver() -> Any:
+    try:
+        import psycopg  # noqa: PLC0415 (an extra)
+    except ImportError as cause:
+        raise InputError(
+            "SW-453", "PostgreSQL needs the package psycopg", hint="pip install 'slackwater[postgres]'"
+        ) from cause
+    return psycopg
+
+
+def _line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "no reason given")

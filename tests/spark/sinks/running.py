@@ -1,0 +1,21 @@
+"""Runs the pipelines of a script to the end of their streams."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from slackwater.app.run import rewritten
+from slackwater.lang import parse_script
+from slackwater.spark.pipeline import Manner, start
+from slackwater.spark.progress import Progress
+from slackwater.spark.streams import read_streams
+
+
+def finished(spark: SparkSession, text: str, checkpoint: Path) -> list[Progress]:
+    """The records of all batches of the first pipeline, from wherever its checkpoint stands."""
+    script = parse_script(text)
+    (pipeline,) = rewritten(script)
+    running = start(pipeline, read_streams(spark, script), checkpoint, Manner(available_now=True))
+    return list(running.progress())
