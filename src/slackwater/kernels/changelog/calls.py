@@ -1,0 +1,294 @@
+"""Aggregate functions over tuples with lifetimes: the value at each point, and when it would next change.
+
+Sums are tallies that grow and shrink, exact as everywhere in the kernels. What depends on the best of a group (MIN,
+MAX, FIRST, LAST) is found among the tuples that live at a point. The bound of a value is the first expiry that changes
+it, by what is known: of a sum that of any tuple with a value, of a maximum that of the last tuple that has it. Where
+values happen to cancel, a bound is early, and the same value is sent again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.errors import QueryError
+from slackwater.kernels.arrays import LATEST, Bools, Ints, valid
+from slackwater.kernels.chain import Call
+from slackwater.kernels.changelog.living import Members
+from slackwater.kernels.changelog.timeline import NOTHING, Stretches, best
+from slackwater.kernels.expressions import Tree, evaluate
+from slackwater.kernels.extremes import comparable
+from slackwater.kernels.finish import FUNCTIONS, finished
+from slackwater.kernels.keys import dense, normal, ranked
+from slackwater.kernels.order import bounds, counted, firsts, stable
+from slackwater.kernels.rows import Rows
+from slackwater.kernels.tally import ROWS, Argument, Tally
+
+LEAST = {"min": True, "max": False, "bool_and": True, "bool_or": False}
+NUMBER = "began"
+"""The order in which tuples began, among the arguments of FIRST and LAST."""
+SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The members of groups, and the points that each covers."""
+
+    members: Members
+    stretches: Stretches
+
+    def known(self, name: str) -> Bools:
+        return valid(self.members.column(name))
+
+    def soonest(self, some: Bools | None = None) -> Ints:
+        """At each point the first bound of those that live; LATEST where none has one."""
+        found = self.stretches.best(~self.members.end, some)
+        return np.where(found == NOTHING, LATEST, ~found)
+
+    def last(self) -> Ints:
+        """At each point the last bound of those that live."""
+        return self.stretches.best(self.members.end)
+
+    def chosen(self, order: Ints, some: Bools) -> tuple[Ints, Ints]:
+        """At each point the member that stands last in an order (of all members), -1 for none, and its bound."""
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        found = self.stretches.best(rank, some)
+        there = found != NOTHING
+        member = np.where(there, order[np.where(there, found, 0)] if len(order) else -1, -1)
+        bound = self.members.end[member] if len(order) else member
+        return member, np.where(there, bound, LATEST)
+
+
+Found = tuple[pa.Array, Ints]
+"""By point: the value, and until when."""
+
+
+class Best(Protocol):
+    """A call that one member of the group decides, or that counts members apart."""
+
+    def at(self, view: View) -> Found: ...
+
+    def needed(self, view: View) -> Bools:
+        """Which members matter, where none is ever ended."""
+
+
+class Extreme:
+    """MIN and MAX: of the greatest values the one that ends last."""
+
+    def __init__(self, argument: str, least: bool) -> None:
+        self.argument = argument
+        self.least = least
+
+    def _order(self, view: View) -> tuple[Ints, Bools]:
+        values, known = view.members.column(self.argument), view.known(self.argument)
+        rank = np.zeros(len(values), np.int64)
+        rank[known] = ordered(values.drop_null(), self.least)
+        order = stable(view.members.end)
+        return order[np.argsort(rank[order], kind="stable")], known
+
+    def at(self, view: View) -> Found:
+        member, bound = view.chosen(*self._order(view))
+        return view.members.column(self.argument).take(pa.array(member, mask=member < 0)), bound
+
+    def needed(self, view: View) -> Bools:
+        order, known = self._order(view)
+        return _last_of(view.members.code, order[known[order]])
+
+
+class End:
+    """FIRST and LAST, by the order in which tuples began; with `skips`, of those that are not NULL."""
+
+    def __init__(self, argument: str, last: bool, skips: bool) -> None:
+        self.argument = argument
+        self.last = last
+        self.skips = skips
+
+    def _order(self, view: View) -> tuple[Ints, Bools]:
+        order = stable(view.members.column(NUMBER).to_numpy())
+        some = view.known(self.argument) if self.skips else np.ones(len(order), np.bool_)
+        return (order if self.last else order[::-1]), some
+
+    def at(self, view: View) -> Found:
+        member, bound = view.chosen(*self._order(view))
+        return view.members.column(self.argument).take(pa.array(member, mask=member < 0)), bound
+
+    def needed(self, view: View) -> Bools:
+        order, some = self._order(view)
+        return _last_of(view.members.code, order[some[order]])
+
+
+class DistinctCount:
+    """COUNT(DISTINCT ...): a value is there for as long as tuples with it follow on each other."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self.arguments = list(arguments)
+
+    def _values(self, view: View) -> tuple[Ints, Ints]:
+        """The members without a NULL, by value, then start; and a number for each group's value."""
+        known = np.logical_and.reduce([view.known(name) for name in self.arguments])
+        columns = [pa.array(view.members.code), *(normal(view.members.column(name)) for name in self.arguments)]
+        places = np.flatnonzero(known & (view.stretches.high > view.stretches.low))
+        value, _ = dense([column.take(pa.array(places)) for column in columns])
+        order = stable(view.stretches.low[places])
+        order = order[counted(value[order])]
+        return places[order], value[order]
+
+    def at(self, view: View) -> Found:
+        size = view.stretches.size
+        places, value = self._values(view)
+        if not len(places):
+            return pa.array(np.zeros(size, np.int64)), np.full(size, LATEST)
+        low, high = view.stretches.low[places], view.stretches.high[places]
+        reached = _running(value, high)
+        opens = firsts(value) | (low > np.append(0, reached[:-1]))
+        closes = np.append(opens[1:], True)
+        change = np.bincount(low[opens], minlength=size + 1) - np.bincount(reached[closes], minlength=size + 1)
+        stretch = np.cumsum(opens).astype(np.int64)
+        until = _running(stretch, view.members.end[places])
+        stop = np.where(closes, reached, np.append(low[1:], 0))
+        some = stop > low
+        bound = best(low[some], stop[some], ~until[some], size)
+        count = np.cumsum(change)[:size]
+        return pa.array(count), np.where(bound == NOTHING, LATEST, ~bound)
+
+    def needed(self, view: View) -> Bools:
+        columns = [pa.array(view.members.code), *(normal(view.members.column(name)) for name in self.arguments)]
+        _, first = dense(columns)
+        needed = np.zeros(len(view.members), np.bool_)
+        needed[first] = True
+        for name in self.arguments:
+            needed &= view.known(name)
+        return needed
+
+
+def _running(group: Ints, values: Ints) -> Ints:
+    """The greatest value so far of each run of equal groups, which ascend."""
+    rank = np.unique(values, return_inverse=True)
+    number = np.cumsum(firsts(group)) * len(rank[0])
+    greatest = np.maximum.accumulate(number + rank[1])
+    found: Ints = rank[0][greatest - number]
+    return found
+
+
+def _last_of(code: Ints, order: Ints) -> Bools:
+    """The member of each code that stands last in an order."""
+    needed = np.zeros(len(code), np.bool_)
+    order = order[counted(code[order])]
+    _, ends = bounds(firsts(code[order]))
+    needed[order[ends - 1]] = True
+    return needed
+
+
+def ordered(values: pa.Array, least: bool) -> Ints:
+    """Integers in the order of the values, equal ones alike."""
+    kind = values.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_timestamp(kind):
+        return comparable(values, least)[0]
+    code, first = dense([values])
+    rank = ranked([values.take(pa.array(first))])[code]
+    return ~rank if least else rank
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What was worked out at the points."""
+
+    sums: Tally
+    others: dict[str, pa.Array]
+
+
+class Calls:
+    """The calls of one aggregate over rows like `sample`, which has the columns and no rows."""
+
+    def __init__(self, calls: Sequence[Call], sample: Rows) -> None:
+        self.trees: dict[str, Tree] = {}
+        self.kinds: dict[str, pa.DataType] = {}
+        self.counted: dict[str, Argument] = {}
+        self.others: dict[str, Best] = {}
+        self.whole = False
+        """Whether every member counts (COUNT(*))."""
+        self._sample = sample
+        self.readers = [self._reader(call) for call in calls]
+        nothing = Worked({ROWS: np.zeros(0, np.int64)}, {name: self._empty(each) for name, each in self.others.items()})
+        self.types = [call.type or read(nothing).type for call, read in zip(calls, self.readers, strict=True)]
+
+    def evaluated(self, rows: Rows) -> dict[str, pa.Array]:
+        """The arguments of all calls."""
+        return {name: evaluate(tree, rows) for name, tree in self.trees.items()}
+
+    @property
+    def numbered(self) -> bool:
+        """Whether it matters which tuple began first."""
+        return any(isinstance(each, End) for each in self.others.values())
+
+    def values(self, sums: Tally, view: View | None) -> tuple[list[pa.Array], Ints | None]:
+        """The values at the points, and until when; without a view nothing ever changes by itself."""
+        others = {} if view is None else {name: each.at(view) for name, each in self.others.items()}
+        worked = Worked(sums, {name: value for name, (value, _) in others.items()})
+        columns = [read(worked).cast(kind) for read, kind in zip(self.readers, self.types, strict=True)]
+        if view is None:
+            return columns, None
+        bounds_ = [bound for _, bound in others.values()]
+        bounds_ += [view.soonest(None if self.whole else view.known(name)) for name in self.counted]
+        bounds_.append(view.soonest() if self.whole else view.last())
+        return columns, np.minimum.reduce(bounds_)
+
+    def needed(self, view: View) -> Bools:
+        """Which members matter to MIN, MAX, FIRST, LAST and COUNT(DISTINCT), where none is ever ended."""
+        needed: Bools = np.logical_or.reduce([each.needed(view) for each in self.others.values()])
+        return needed
+
+    def _reader(self, call: Call) -> Callable[[Worked], pa.Array]:
+        given = [self._argument(tree) for tree in call.arguments]
+        function = call.function
+        if call.distinct and function == "count":
+            return self._other(f"distinct.{'.'.join(given)}", DistinctCount(given))
+        if call.distinct and function not in LEAST:
+            raise _not_here(f"{function}(DISTINCT ...)")
+        if function in LEAST:
+            return self._other(f"{LEAST[function]}.{given[0]}", Extreme(given[0], LEAST[function]))
+        if function in ("first", "last"):
+            name = f"{function}.{call.ignore_nulls}.{given[0]}"
+            return self._other(name, End(given[0], function == "last", call.ignore_nulls))
+        if function in ("count", *FUNCTIONS):
+            return self._sum(function, given[0] if given else None)
+        raise _not_here(function)
+
+    def _argument(self, tree: Tree) -> str:
+        """The column that an argument is evaluated into; equal arguments share one."""
+        known = {json.dumps(each): name for name, each in self.trees.items()}
+        name = known.get(json.dumps(tree), f"a{len(self.trees)}")
+        self.trees[name] = tree
+        self.kinds[name] = evaluate(tree, self._sample).type
+        return name
+
+    def _other(self, name: str, other: Best) -> Callable[[Worked], pa.Array]:
+        self.others.setdefault(name, other)
+        return lambda worked: worked.others[name]
+
+    def _sum(self, function: str, name: str | None) -> Callable[[Worked], pa.Array]:
+        if name is None:
+            self.whole = True
+            return lambda worked: finished(function, worked.sums, None, None)
+        known = self.counted.get(name, Argument(name))
+        self.counted[name] = Argument(name, known.summed or function != "count", known.squared or function in SQUARED)
+        place, kind = list(self.counted).index(name), self.kinds[name]
+        return lambda worked: finished(function, worked.sums, place, kind)
+
+    def _empty(self, other: Any) -> pa.Array:
+        return pa.array([], pa.int64() if isinstance(other, DistinctCount) else self.kinds[other.argument])
+
+
+def _not_here(what: str) -> QueryError:
+    return QueryError(
+        "SW-354",
+        f"{what} cannot be computed in the fused operator",
+        expected="count, count(distinct), sum, avg, min, max, first, last, stddev, variance",
+        hint="use another aggregate, or compute it over what this query yields",
+    )

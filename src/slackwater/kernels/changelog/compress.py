@@ -1,0 +1,61 @@
+"""The net change of a batch: what of its changelog still matters when the batch is over, and nothing else.
+
+What lived before the batch and is ended in it must be told, unless its bound has come anyway; what begins in it must
+be told, if it still lives at its end. A result that is ended and comes back with the same bound is no change. One pass
+over columns; no smaller changelog leaves the same tuples alive with the same bounds, for a change is of one tuple.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.kernels.arrays import Bools, Ints, joined
+from slackwater.kernels.changelog.log import Log, Tuples, located
+from slackwater.kernels.keys import dense, normal
+
+
+def compressed(log: Log, now: int) -> Log:
+    """The changelog that leaves the same tuples alive at the end of the batch, when the punctuation is `now`."""
+    of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
+    lives = log.born.end >= now
+    lives[of[of >= 0]] = False
+    told = (of < 0) & (log.ended.end >= now)
+    born, ended, at = log.born.at(lives), log.ended.at(told), log.at[told]
+    came, gone = _different(born, ended)
+    left = int(np.count_nonzero(gone))
+    return Log(born.at(came), ended.at(gone), at[gone], np.full(left, -1))
+
+
+def _different(born: Tuples, ended: Tuples) -> tuple[Bools, Bools]:
+    """Which of either have no counterpart with the same columns and the same bound among the other."""
+    came, gone = np.ones(len(born), np.bool_), np.ones(len(ended), np.bool_)
+    if not len(born) or not len(ended):
+        return came, gone
+    code = _same(born, ended)
+    one, two = code[: len(born)], code[len(born) :]
+    size = int(code.max()) + 1
+    cancel = np.minimum(np.bincount(one, minlength=size), np.bincount(two, minlength=size))
+    if cancel.any():
+        came[_ordinal(one) < cancel[one]] = False
+        gone[_ordinal(two) < cancel[two]] = False
+    return came, gone
+
+
+def _same(born: Tuples, ended: Tuples) -> Ints:
+    """A number for each row and bound."""
+    pairs = zip(born.rows.columns, ended.rows.columns, strict=True)
+    columns = [normal(joined([one, two])) for one, two in pairs]
+    bound = pa.array(np.concatenate([born.end, ended.end]))
+    return dense([*columns, bound])[0]
+
+
+def _ordinal(code: Ints) -> Ints:
+    """Which of its kind each is, from 0 on."""
+    order = np.argsort(code, kind="stable")
+    line = code[order]
+    first = np.append(True, line[1:] != line[:-1])
+    begin = np.maximum.accumulate(np.where(first, np.arange(len(line)), 0))
+    found = np.empty(len(code), np.int64)
+    found[order] = np.arange(len(line)) - begin
+    return found

@@ -1,0 +1,143 @@
+"""Where a tree begins: rows wait for the punctuation, and leave as tuples that live for ever, or until they are ended.
+
+Incoming changelogs, whose rows carry a change type (docs/design/algebra.md): an insert of a key that lives is refused,
+`update_postimage` replaces a key, a delete of a key that does not live changes nothing. All of it goes by event time:
+a delete that comes late, but before its place is gone, ends what lived at its own time and nothing newer; one that
+comes after is lost, and among the late rows. What happens to a key at one point in time is one change.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Ints, ints, picked, table, valid
+from slackwater.kernels.changelog.codes import Codes
+from slackwater.kernels.changelog.living import Living, with_code
+from slackwater.kernels.changelog.log import Log, Tuples, in_order, no_tuples, of_tuples, together
+from slackwater.kernels.changelog.structures import STRUCTURES
+from slackwater.kernels.changelog.tree import Input
+from slackwater.kernels.fused import typed
+from slackwater.kernels.hold import Hold, arrived
+from slackwater.kernels.keys import normal
+from slackwater.kernels.order import bounds, counted, firsts
+from slackwater.kernels.state import Memory
+from slackwater.kernels.steps import Span
+
+BEGINS = ("insert", "update_postimage")
+ENDS = ("delete", "update_preimage")
+
+
+class Taken(NamedTuple):
+    """What a batch of an input comes to: its changelog up to the punctuation, late rows, refused rows."""
+
+    log: Log
+    late: pa.RecordBatch
+    refused: pa.RecordBatch
+
+
+class Reader:
+    """One input."""
+
+    def __init__(self, name: str, given: Input) -> None:
+        self.name = name
+        self.given = given
+        self.hold = Hold(f"{name}.hold", numbered=False)
+        self.sample = no_tuples(given.schema, 1)
+        self.incoming = None if given.change_type is None else Incoming(name, given)
+
+    def step(self, memory: Memory, batch: pa.RecordBatch, span: Span, own: int) -> Taken:
+        """Take in a batch; `span` is that of the query's clock, `own` the punctuation of this input."""
+        batch = typed(batch, self.given.schema)
+        known = valid(batch.column(self.given.time))
+        placed = picked(batch, known)
+        time = ints(placed.column(self.given.time))
+        late = late_rows(batch, known, time, span.before, own)
+        rows = arrived(memory, f"{self.name}.arrived", placed, time, self.given.arrival)
+        rows, _ = self.hold.step(memory, rows, span)
+        first = memory.number(f"{self.name}.sequence")
+        memory.put(f"{self.name}.sequence", first + len(rows))
+        number = np.arange(first, first + len(rows))
+        tuples = Tuples(rows.batch, rows.time, np.full(len(rows), LATEST), (number,))
+        if self.incoming is None:
+            return Taken(of_tuples(tuples), late, picked(batch, slice(0, 0)))
+        log, refused = self.incoming.step(memory, tuples, span)
+        return Taken(log, late, refused)
+
+
+def late_rows(batch: pa.RecordBatch, known: Bools, time: Ints, before: int, own: int) -> pa.RecordBatch:
+    """The rows behind the punctuation, with how far, and 1 if their place was gone; and those without a time."""
+    times = np.full(batch.num_rows, EARLIEST)
+    times[known] = time
+    aside = ~known | (times < own) if own > EARLIEST else ~known
+    rows, times, known = picked(batch, aside), times[aside], known[aside]
+    columns = {
+        "late_by": pa.array(np.where(known, own - times, 0), mask=~known),
+        "punctuation": pa.array(np.full(len(times), own), mask=~known),
+        "missed": pa.array((times < before).astype(np.int64), mask=~known),
+    }
+    return table({**dict(zip(rows.schema.names, rows.columns, strict=True)), **columns})
+
+
+class Incoming:
+    """A changelog that comes in. Kept: the tuples that live, with the code of their key."""
+
+    def __init__(self, name: str, given: Input) -> None:
+        besides = (given.change_type, given.time, given.arrival)
+        self.key = given.key or tuple(column for column, _ in given.columns if column not in besides)
+        self.change_type = str(given.change_type)
+        kinds = dict(given.columns)
+        self.codes = Codes(f"{name}.keys", [kinds[column] for column in self.key])
+        self.living = Living(f"{name}.living", STRUCTURES[4])
+
+    def step(self, memory: Memory, rows: Tuples, span: Span) -> tuple[Log, pa.RecordBatch]:
+        kind = pc.utf8_lower(rows.rows.column(self.change_type).cast(pa.string()))
+        begins, ends, inserts = (_among(kind, names) for names in (BEGINS, ENDS, BEGINS[:1]))
+        code = self.codes.encode(memory, [normal(rows.rows.column(name)) for name in self.key], len(rows))
+        there = self.codes.counts(memory) > 0
+        order = counted(code)
+        order = order[(begins | ends)[order]]
+        first = firsts(code[order])
+        alive = np.where(first, there[code[order]], np.append(False, begins[order][:-1]))
+        taken = ~(inserts[order] & alive)
+        refused = ~(begins | ends)
+        refused[order[~taken]] = True
+        log = self._changes(memory, rows, code, order[taken], begins, span)
+        return log, picked(rows.rows, refused)
+
+    def _changes(self, memory: Memory, rows: Tuples, code: Ints, order: Ints, begins: Bools, span: Span) -> Log:
+        """Per key and moment the last row that counts; what lived before it is ended, what it begins begins."""
+        _, last = bounds(firsts(code[order], rows.start[order]))
+        order = order[last - 1]
+        touched = np.zeros(self.codes.size(memory), np.bool_)
+        touched[code[order]] = True
+        old, old_code = self.living.of(memory, rows, touched, span)
+        both, codes = together(old, rows.at(order)), np.concatenate([old_code, code[order]])
+        begun = np.concatenate([np.ones(len(old), np.bool_), begins[order]])
+        line = counted(codes)
+        follows = np.append(~firsts(codes[line])[1:], False)
+        gone = line[follows & begun[line]]
+        at = both.start[np.append(line[1:], 0)[follows & begun[line]]] if len(line) else gone
+        born = np.flatnonzero(begun[len(old) :]) + len(old)
+        place = np.full(len(both), -1)
+        place[born] = np.arange(len(born))
+        log = in_order(Log(both.at(born), both.at(gone), at, place[gone]))
+        new_code = codes[born][_order(both.start[born])]
+        self.living.step(memory, with_code(log.born, new_code), log.ended.ids, log.at, span)
+        change = np.bincount(codes[born], minlength=self.codes.size(memory))
+        change -= np.bincount(codes[gone], minlength=self.codes.size(memory))
+        self.codes.settle(memory, self.codes.counts(memory) + change)
+        return log
+
+
+def _order(start: Ints) -> Ints:
+    """The order that `in_order` gives to what begins."""
+    return np.argsort(start, kind="stable")
+
+
+def _among(kind: pa.Array, names: tuple[str, ...]) -> Bools:
+    found: Bools = pc.is_in(kind, pa.array(names)).to_numpy(zero_copy_only=False)
+    return found

@@ -1,0 +1,139 @@
+"""Join over lifetimes (APAS 3.1): a pair lives as long as both of its tuples do.
+
+A negative on an input ends the pairs that it shortens, and none whose bound has passed anyway (figure 2). Kept: the
+tuples of both sides that live, with the code of their key. Pairs are not kept: their identity is that of both tuples,
+so that they are found again when one of these is ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.kernels.arrays import Bools, Ints, picked, true, valid
+from slackwater.kernels.changelog.codes import Codes
+from slackwater.kernels.changelog.living import Living, Members, tuples_of, with_code
+from slackwater.kernels.changelog.log import Log, Tuples, in_order
+from slackwater.kernels.changelog.structures import STRUCTURES
+from slackwater.kernels.expressions import Tree, evaluate
+from slackwater.kernels.functions import unified
+from slackwater.kernels.keys import normal
+from slackwater.kernels.order import counted
+from slackwater.kernels.rows import Rows
+from slackwater.kernels.state import Memory
+from slackwater.kernels.steps import Span
+
+
+class Joined:
+    """One join of two inputs whose classes are `levels`."""
+
+    def __init__(
+        self,
+        name: str,
+        columns: Sequence[str],
+        on: Sequence[tuple[Tree, Tree]],
+        condition: Tree | None,
+        samples: tuple[Tuples, Tuples],
+        levels: tuple[int, int],
+    ) -> None:
+        self.columns = list(columns)
+        self.on = list(zip(*on, strict=True)) if on else [(), ()]
+        self.condition = condition
+        sides = [
+            [evaluate(tree, sample.seen()) for tree in trees] for trees, sample in zip(self.on, samples, strict=True)
+        ]
+        self.kinds = [unified([one, two])[0].type for one, two in zip(*sides, strict=True)]
+        self.codes = Codes(f"{name}.keys", self.kinds)
+        self.sides = [Living(f"{name}.{side}", STRUCTURES[level]) for side, level in zip("lr", levels, strict=True)]
+
+    def step(self, memory: Memory, left: Log, right: Log, span: Span) -> Log:
+        logs = [self._known(log, side) for side, log in enumerate((left, right))]
+        codes = self._coded(memory, logs)
+        one, two = (
+            living.step(memory, with_code(log.born, code), log.ended.ids, log.at, span)
+            for living, log, code in zip(self.sides, logs, codes, strict=True)
+        )
+        pairs = _pairs(one, two, self.codes.size(memory))
+        made = self._log(one, two, *pairs, span)
+        size = self.codes.size(memory)
+        stay = [np.bincount(each.code[~each.leaves], minlength=size) for each in (one, two)]
+        self.codes.settle(memory, stay[0] + stay[1])
+        return made
+
+    def _keys(self, tuples: Tuples, side: int) -> list[pa.Array]:
+        rows = tuples.seen()
+        values = zip(self.on[side], self.kinds, strict=True)
+        return [normal(evaluate(tree, rows).cast(kind)) for tree, kind in values]
+
+    def _known(self, log: Log, side: int) -> Log:
+        """Only tuples whose key has no NULL: others match nothing."""
+        born, ended = (self._whole(each, side) for each in (log.born, log.ended))
+        return Log(log.born.at(born), log.ended.at(ended), log.at[ended])
+
+    def _whole(self, tuples: Tuples, side: int) -> Bools:
+        whole = np.ones(len(tuples), np.bool_)
+        for key in self._keys(tuples, side):
+            whole &= valid(key)
+        return whole
+
+    def _coded(self, memory: Memory, logs: Sequence[Log]) -> tuple[Ints, Ints]:
+        """The codes of both sides' new tuples, given out at once, so that none is given twice."""
+        sides = [self._keys(log.born, side) for side, log in enumerate(logs)]
+        cut = len(logs[0].born)
+        keys = [pa.concat_arrays([one, two]) for one, two in zip(*sides, strict=True)]
+        code = self.codes.encode(memory, keys, cut + len(logs[1].born))
+        return code[:cut], code[cut:]
+
+    def _log(self, one: Members, two: Members, left: Ints, right: Ints, span: Span) -> Log:
+        """The pairs that come about in this stretch of time, and those that a negative ends."""
+        ones, twos = tuples_of(one.kept), tuples_of(two.kept)
+        start = np.maximum(ones.start[left], twos.start[right])
+        until = np.minimum(one.until[left], two.until[right])
+        meet = start < until
+        left, right, start, until = left[meet], right[meet], start[meet], until[meet]
+        pairs, met = self._paired(ones, twos, left, right, start)
+        left, right, until = left[met], right[met], until[met]
+        new = (left >= one.old) | (right >= two.old)
+        cut = (one.ended[left] | two.ended[right]) & (until < pairs.end) & (until < span.now)
+        place = np.where(new, np.cumsum(new) - 1, -1)
+        return in_order(Log(pairs.at(new), pairs.at(cut), until[cut], place[cut]))
+
+    def _paired(self, ones: Tuples, twos: Tuples, left: Ints, right: Ints, start: Ints) -> tuple[Tuples, Bools]:
+        """Pairs as tuples, and which of the places hold one: those for which the condition is true."""
+        sides = [*picked(ones.rows, left).columns, *picked(twos.rows, right).columns]
+        rows = pa.RecordBatch.from_arrays(sides, names=self.columns)
+        end = np.minimum(ones.end[left], twos.end[right])
+        ids = (*(each[left] for each in ones.ids), *(each[right] for each in twos.ids))
+        pairs, met = Tuples(rows, start, end, ids), np.ones(len(left), np.bool_)
+        if self.condition is not None:
+            met = true(evaluate(self.condition, Rows(rows, start)))
+        return pairs.at(met), met
+
+
+def _pairs(one: Members, two: Members, codes: int) -> tuple[Ints, Ints]:
+    """Places of members with equal codes, at least one of which is new or was ended: what is old was told before."""
+    stirred = one.ended.copy(), two.ended.copy()
+    stirred[0][one.old :] = True
+    stirred[1][two.old :] = True
+    whole = np.ones(len(two), np.bool_)
+    first = _matches(one.code, stirred[0], two.code, whole, codes)
+    second = _matches(one.code, ~stirred[0], two.code, stirred[1], codes)
+    left, right = (np.concatenate(each) for each in zip(first, second, strict=True))
+    order = np.lexsort((right, left))
+    return left[order], right[order]
+
+
+def _matches(left: Ints, some_left: Bools, right: Ints, some_right: Bools, codes: int) -> tuple[Ints, Ints]:
+    """All pairs of places with equal codes, by counting."""
+    ones, twos = np.flatnonzero(some_left), np.flatnonzero(some_right)
+    wanted = np.zeros(codes, np.bool_)
+    wanted[left[ones]] = True
+    twos = twos[wanted[right[twos]]]
+    twos = twos[counted(right[twos])]
+    count = np.bincount(right[twos], minlength=codes)
+    begin = np.cumsum(count) - count
+    each = count[left[ones]]
+    place = np.repeat(begin[left[ones]] - (np.cumsum(each) - each), each) + np.arange(int(each.sum()))
+    return np.repeat(ones, each), twos[place]

@@ -1,0 +1,195 @@
+"""A query under EMIT CHANGES as one kernel: a tree of operators, evaluated bottom-up once per batch.
+
+    kernel = Changes(description)
+    state = kernel.init()
+    state, changelog, late, refused = kernel.step(state, {"S": batch}, punctuation)[:4]
+
+Every operator reads the changelogs of its inputs up to the punctuation, all changes before it, and yields its own for
+the same stretch of time: nothing that it yields is taken back by what comes later, and all keys are worked on at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from slackwater.errors import QueryError
+from slackwater.kernels.arrays import EARLIEST
+from slackwater.kernels.changelog.aggregate import Grouped
+from slackwater.kernels.changelog.compress import compressed
+from slackwater.kernels.changelog.inputs import Reader, Taken
+from slackwater.kernels.changelog.join import Joined
+from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
+from slackwater.kernels.changelog.minus import Without
+from slackwater.kernels.changelog.profiles import PROFILES, written
+from slackwater.kernels.changelog.rowwise import filtered, projected, united, windowed
+from slackwater.kernels.changelog.tree import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Minus,
+    Node,
+    Project,
+    Query,
+    Source,
+    Union,
+    Window,
+    parse,
+    walk,
+)
+from slackwater.kernels.expressions import marks_of
+from slackwater.kernels.rows import ROW_TIME
+from slackwater.kernels.state import Memory, State
+from slackwater.kernels.steps import Span
+
+PUNCTUATION = "punctuation"
+Operator = Grouped | Joined | Without
+
+
+class Step(NamedTuple):
+    """What a step yields: the next state, the rows of the changelog, and by input the rows that were late or refused.
+
+    `log` is the changelog before it was written as rows.
+    """
+
+    state: State
+    changelog: pa.RecordBatch
+    late: dict[str, pa.RecordBatch]
+    refused: dict[str, pa.RecordBatch]
+    log: Log
+
+
+class Changes:
+    """The kernel of a query. `net` compresses each batch to its net change, `profile` says how rows are written.
+
+    The punctuation is that of the query; where each input has its own, they are given by name, and the query's is the
+    smallest, as Spark's watermark is. Late rows have the columns `late_by`, `punctuation` and `missed`, as in `Fused`.
+    """
+
+    def __init__(
+        self, description: str | Mapping[str, Any] | Query, net: bool = False, profile: str = "changes"
+    ) -> None:
+        self.query = description if isinstance(description, Query) else parse(description)
+        self.net = net
+        if profile not in PROFILES:
+            raise QueryError("SW-362", f"there is no changelog profile '{profile}'", expected=", ".join(PROFILES))
+        self.profile = profile
+        refuse_marks(self.query.root)
+        self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
+        self.operators: dict[int, Operator] = {}
+        nodes = list(walk(self.query.root))
+        self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
+        self.sample = self._compiled(self.query.root)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the changelog."""
+        return self._written(of_tuples(self.sample)).schema
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]) -> Step:
+        memory = Memory(state)
+        marks = self._marks(memory, punctuation)
+        before = memory.number(PUNCTUATION, EARLIEST)
+        span = Span(before, max(before, min(marks.values())))
+        memory.put(PUNCTUATION, span.now)
+        taken: dict[str, Taken] = {}
+        for name, reader in self.readers.items():
+            batch = batches.get(name, reader.sample.rows)
+            taken[name] = reader.step(memory, batch, span, marks[name])
+        log = self._log(memory, self.query.root, taken, span)
+        if self.net:
+            log = compressed(log, span.now)
+        late = {name: each.late for name, each in taken.items()}
+        refused = {name: each.refused for name, each in taken.items()}
+        return Step(memory.state(), self._written(log), late, refused, log)
+
+    def _written(self, log: Log) -> pa.RecordBatch:
+        return written(log, self.profile, self.query.root.edge.key, self.net)
+
+    def _marks(self, memory: Memory, given: int | Mapping[str, int]) -> dict[str, int]:
+        """The punctuations of the inputs, none of which goes back."""
+        marks: dict[str, int] = {}
+        for name in self.readers:
+            place = f"in.{name}.punctuation"
+            mark = given if isinstance(given, int) else given[name]
+            marks[name] = max(memory.number(place, EARLIEST), mark)
+            memory.put(place, marks[name])
+        return marks
+
+    def _log(self, memory: Memory, node: Node, taken: Mapping[str, Taken], span: Span) -> Log:
+        """The changelog of an operator for a stretch of time."""
+        match node:
+            case Source(input=name):
+                return taken[name].log
+            case Union() | Join() | Minus():
+                logs = [self._log(memory, each, taken, span) for each in (node.left, node.right)]
+            case _:
+                logs = [self._log(memory, node.child, taken, span)]
+        return self._applied(memory, node, logs, span)
+
+    def _applied(self, memory: Memory, node: Node, logs: list[Log], span: Span) -> Log:
+        match node:
+            case Window(range=length):
+                return windowed(logs[0], length)
+            case Filter(condition=condition):
+                return filtered(logs[0], condition)
+            case Project(items=items):
+                return projected(logs[0], items)
+            case Union():
+                return united(*logs)
+        match self.operators[id(node)]:
+            case Grouped() as grouped:
+                return grouped.step(memory, logs[0], span)
+            case Joined() as joined:
+                return joined.step(memory, logs[0], logs[1], span)
+            case without:
+                return without.step(memory, logs, span)
+
+    def _compiled(self, node: Node) -> Tuples:
+        """Makes the operators below and at a node; says what it yields, by trying it out on no tuples."""
+        if isinstance(node, Source):
+            return self.readers[node.input].sample
+        below = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)
+        samples = [self._compiled(each) for each in below]
+        name = self.names[id(node)]
+        levels = [each.edge.level for each in below]
+        match node:
+            case Aggregate(group=group, calls=calls):
+                self.operators[id(node)] = Grouped(name, group, calls, samples[0], levels[0])
+            case Distinct() | Minus():
+                self.operators[id(node)] = Without(name, samples[0], levels)
+            case Join(columns=columns, on=on, condition=condition):
+                both = (samples[0], samples[1]), (levels[0], levels[1])
+                self.operators[id(node)] = Joined(name, columns, on, condition, *both)
+        logs = [of_tuples(sample) for sample in samples]
+        return self._applied(Memory(State()), node, logs, Span(EARLIEST, EARLIEST)).born
+
+
+def refuse_marks(root: Node) -> None:
+    """Of the marks of an instant a tuple with a lifetime has its start, `row_time`, and no other."""
+    for node in walk(root):
+        match node:
+            case Filter(condition=tree):
+                trees = [tree]
+            case Project(items=items):
+                trees = [item.tree for item in items]
+            case Aggregate(group=group, calls=calls):
+                trees = [item.tree for item in group] + [tree for call in calls for tree in call.arguments]
+            case Join(on=on, condition=condition):
+                trees = [tree for pair in on for tree in pair] + ([] if condition is None else [condition])
+            case _:
+                continue
+        named = set().union(*map(marks_of, trees)) - (set() if isinstance(node, Join) else {ROW_TIME})
+        if named:
+            raise QueryError(
+                "SW-361",
+                f"'{sorted(named)[0]}' has no meaning for rows that may still change",
+                expected="row_time, or the columns of the input",
+                hint="use the event time column instead",
+            )

@@ -1,0 +1,230 @@
+"""The description of a query under EMIT CHANGES, as data: what a planner hands to the kernel, through JSON.
+
+    {"inputs": {"Edits": {"columns": [["op", "string"], ["id", "int"], ["v", "int"], ["ts", "timestamp"]],
+                          "time": "ts", "arrival": null, "change_type": "op", "key": ["id"]}},
+     "query": {"op": "aggregate", "class": 4, "key": ["v"],
+               "group": [["v", ["column", "v"], "int"]], "calls": [["n", "count", [], "bigint", {}]],
+               "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
+                         "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
+
+Operators: source, window, filter, project, union, join, aggregate, distinct, minus. `class` is the monotonicity class
+of what the operator yields, `key` its primary key or null; both are the algebra's. Times are in microseconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from slackwater.errors import QueryError
+from slackwater.kernels.chain import Call, Item
+from slackwater.kernels.expressions import Tree
+from slackwater.kernels.types import arrow_type
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A stream; with `change_type` a changelog, whose rows `key` tells apart."""
+
+    columns: tuple[tuple[str, pa.DataType], ...]
+    time: str
+    arrival: str | None = None
+    change_type: str | None = None
+    key: tuple[str, ...] = ()
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema(list(self.columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """What is known of an operator's result: its class, 1 to 4, and its primary key, if it has one."""
+
+    level: int
+    key: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    edge: Edge
+    input: str
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """RANGE, in ticks."""
+
+    edge: Edge
+    child: Node
+    range: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    edge: Edge
+    child: Node
+    condition: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    edge: Edge
+    child: Node
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    edge: Edge
+    left: Node
+    right: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """Pairs whose `on` trees are equal and whose `condition`, over all `columns`, is true."""
+
+    edge: Edge
+    left: Node
+    right: Node
+    columns: tuple[str, ...]
+    on: tuple[tuple[Tree, Tree], ...]
+    condition: Tree | None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    edge: Edge
+    child: Node
+    group: tuple[Item, ...]
+    calls: tuple[Call, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    edge: Edge
+    child: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    edge: Edge
+    left: Node
+    right: Node
+
+
+Node: TypeAlias = Source | Window | Filter | Project | Union | Join | Aggregate | Distinct | Minus
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The inputs by name, and the tree over them."""
+
+    inputs: Mapping[str, Input]
+    root: Node
+
+
+def children(node: Node) -> tuple[Node, ...]:
+    """What an operator reads, from left to right."""
+    match node:
+        case Source():
+            return ()
+        case Union() | Join() | Minus():
+            return (node.left, node.right)
+        case _:
+            return (node.child,)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """Every operator, each before what it reads."""
+    yield node
+    for each in children(node):
+        yield from walk(each)
+
+
+def parse(document: str | Mapping[str, Any]) -> Query:
+    """A query from its JSON form, or a QueryError that says what is wrong with it."""
+    given = json.loads(document) if isinstance(document, str) else document
+    try:
+        inputs = {name: _input(each) for name, each in given["inputs"].items()}
+        query = Query(inputs, _node(given["query"]))
+    except (KeyError, TypeError, ValueError) as cause:
+        raise malformed(f"{cause!r}") from cause
+    for node in walk(query.root):
+        if isinstance(node, Source) and node.input not in inputs:
+            raise malformed(f"there is no input {node.input!r}")
+        if ends(node, inputs) and node.edge.level < 4:
+            raise malformed(f"tuples of a {type(node).__name__.lower()} may be ended, but its class is not 4")
+    return query
+
+
+def malformed(what: str) -> QueryError:
+    return QueryError(
+        "SW-360",
+        f"the tree of operators is not well formed: {what}",
+        expected="inputs and query as the module's text shows them",
+        hint="let the planner write it",
+    )
+
+
+def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
+    """Whether a later input may end what an operator yields."""
+    match node:
+        case Source(input=name):
+            return inputs[name].change_type is not None
+        case Aggregate() | Minus():
+            return True
+        case _:
+            return any(ends(each, inputs) for each in children(node))
+
+
+def _input(given: Mapping[str, Any]) -> Input:
+    columns = tuple((name, arrow_type(kind)) for name, kind in given["columns"])
+    return Input(columns, given["time"], given.get("arrival"), given.get("change_type"), tuple(given.get("key", ())))
+
+
+def _node(given: Mapping[str, Any]) -> Node:
+    edge = Edge(int(given["class"]), None if given.get("key") is None else tuple(given["key"]))
+    if edge.level not in (1, 2, 3, 4):
+        raise ValueError(f"there is no class {edge.level}")
+    match given["op"]:
+        case "source":
+            return Source(edge, given["input"])
+        case "window":
+            return Window(edge, _node(given["child"]), int(given["range"]))
+        case "filter":
+            return Filter(edge, _node(given["child"]), given["condition"])
+        case "project":
+            return Project(edge, _node(given["child"]), _items(given["items"]))
+        case "aggregate":
+            calls = tuple(_call(*each) for each in given["calls"])
+            return Aggregate(edge, _node(given["child"]), _items(given["group"]), calls)
+        case "distinct":
+            return Distinct(edge, _node(given["child"]))
+        case "union":
+            return Union(edge, _node(given["left"]), _node(given["right"]))
+        case "minus":
+            return Minus(edge, _node(given["left"]), _node(given["right"]))
+        case "join":
+            on = tuple((left, right) for left, right in given["on"])
+            sides = _node(given["left"]), _node(given["right"])
+            return Join(edge, *sides, tuple(given["columns"]), on, given.get("condition"))
+        case other:
+            raise ValueError(f"there is no operator {other!r}")
+
+
+def _items(given: Sequence[Any]) -> tuple[Item, ...]:
+    return tuple(Item(name, tree, _kind(kind)) for name, tree, kind in given)
+
+
+def _call(name: str, function: str, arguments: Sequence[Tree], kind: str, options: Mapping[str, bool]) -> Call:
+    return Call(name, function, tuple(arguments), _kind(kind), **options)
+
+
+def _kind(name: str) -> pa.DataType | None:
+    return None if name == "unknown" else arrow_type(name)

@@ -1,0 +1,254 @@
+"""From a plan under EMIT CHANGES to the tree of operators that computes its changelog.
+
+Columns have the names by which the plan refers to them (`alias.name` where the name alone is not enough). Class and key
+of every edge are the algebra's. What has no kernel is refused: windows in tuples, jumps and boundaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import Tree, columns, parsed
+from slackwater.algebra.instants import instants_of
+from slackwater.algebra.keys import key_of
+from slackwater.algebra.lengths import ONE_TUPLE
+from slackwater.algebra.monotonicity import class_of
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Emit,
+    Item,
+    Join,
+    Minus,
+    Plan,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    View,
+    Window,
+    inputs,
+    walk,
+    with_inputs,
+)
+from slackwater.algebra.schema import PSEUDO_COLUMNS, Field, Schema
+from slackwater.errors import QueryError
+from slackwater.spark.fused.lowering import call
+from slackwater.spark.fused.trees import tree_of
+
+Node = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Schema):
+    """A schema whose columns have other names, by position, in the kernel."""
+
+    columns: tuple[str, ...]
+
+    def find(self, reference: str) -> Field:
+        field = Schema.find(self, reference)
+        place = next(number for number, each in enumerate(self.fields) if each is field)
+        return Field(self.columns[place], field.type, field.qualifier)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """An operator and the names of its columns in order."""
+
+    node: Node
+    names: tuple[str, ...]
+
+    def over(self, plan: Plan) -> Named:
+        """The columns of a plan, by the names that they have here."""
+        return Named(schema_of(plan).fields, self.names)
+
+
+def changes_of(plan: Plan) -> Node:
+    """The description of a query's changelog (kernels.changelog.tree)."""
+    root = lowered(plan)
+    wanted = _unique([schema_of(plan).reference(field) for field in schema_of(plan)])
+    if wanted != root.names:
+        fields = zip(wanted, root.names, schema_of(plan), strict=True)
+        items = [[new, ["column", old], field.type] for new, old, field in fields]
+        renamed = {"op": "project", "child": root.node, "items": items}
+        root = _edged(plan, renamed, wanted, [root.node])
+    scans = {node.stream: node for node in walk(plan) if isinstance(node, Scan)}
+    return {"inputs": {name: _input(scan) for name, scan in scans.items()}, "query": root.node}
+
+
+def _input(scan: Scan) -> Node:
+    return {
+        "columns": [[field.name, field.type] for field in scan.fields],
+        "time": scan.event_time,
+        "arrival": scan.arrival,
+        "change_type": scan.change_type,
+        "key": list(scan.key),
+    }
+
+
+def lowered(plan: Plan) -> Lowered:
+    """The operator of a plan over those of its inputs."""
+    match plan:
+        case Scan(stream=stream):
+            names = tuple(field.name for field in plan.fields)
+            return _edged(plan, {"op": "source", "input": stream}, names, [])
+        case Disorder(child=child) | Emit(child=child):
+            return lowered(child)
+        case Subquery(query=query) | View(query=query):
+            return lowered(query if changing(query) else _stream(query))
+        case Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
+            below = lowered(child)
+            return _edged(
+                plan, {"op": "window", "range": length.amount, "child": below.node}, below.names, [below.node]
+            )
+        case Select(child=Join() as join, condition=condition) if not _marks(condition.sql):
+            return _join(plan, join, [condition.sql])
+        case Join():
+            return _join(plan, plan, [])
+        case Select() | Project() | Aggregate() | Distinct():
+            return _unary(plan, plan.child)
+        case Union(left=left, right=right) | Minus(left=left, right=right):
+            one, two = lowered(left), lowered(right)
+            node = {"op": type(plan).__name__.lower(), "left": one.node, "right": two.node}
+            return _edged(plan, node, one.names, [one.node, two.node])
+    raise QueryError(
+        "SW-363",
+        f"a {type(plan).__name__.lower()} of this kind has no changelog operator",
+        expected="RANGE in time at every row, or no window",
+        hint="use RANGE in time without FREQUENCY or SLIDE, or EMIT FINAL",
+    )
+
+
+def _unary(plan: Select | Project | Aggregate | Distinct, child: Plan) -> Lowered:
+    below = lowered(child)
+    here = below.over(child)
+    match plan:
+        case Select(condition=condition):
+            node, names = {"op": "filter", "condition": tree_of(condition, here)}, below.names
+        case Project(items=items):
+            names = _unique([item.name for item in items])
+            node = {"op": "project", "items": _items(items, names, here)}
+        case Aggregate(group=group, aggregates=aggregates):
+            names = _unique([item.name for item in group + aggregates])
+            calls = [[name, *call(item, here)[1:]] for name, item in zip(names[len(group) :], aggregates, strict=True)]
+            node = {"op": "aggregate", "group": _items(group, names, here), "calls": calls}
+        case Distinct():
+            node, names = {"op": "distinct"}, below.names
+    return _edged(plan, {**node, "child": below.node}, names, [below.node])
+
+
+def _items(items: tuple[Item, ...], names: Sequence[str], here: Schema) -> list[list[Any]]:
+    return [[name, tree_of(item.expr, here), item.expr.type] for name, item in zip(names, items, strict=False)]
+
+
+def _join(plan: Plan, join: Join, above: list[str]) -> Lowered:
+    """A join with the conditions that stand above it; what compares one side with the other finds the pairs."""
+    one, two = lowered(join.left), lowered(join.right)
+    schema = schema_of(join)
+    names = _unique([schema.reference(field) for field in schema])
+    here = Named(schema.fields, names)
+    sides = Named(schema.fields, one.names + two.names)
+    conditions = [*([] if join.condition is None else [join.condition.sql]), *above]
+    on, rest = [], []
+    for part in [part for sql in conditions for part in _conjuncts(parsed(sql))]:
+        pair = _equated(part, schema, sides, len(one.names))
+        if pair is None:
+            rest.append(tree_of(part, here))
+        else:
+            on.append(pair)
+    condition = None if not rest else rest[0] if len(rest) == 1 else ["and", *rest]
+    node = {"op": "join", "columns": list(names), "on": on, "condition": condition}
+    return _edged(plan, {**node, "left": one.node, "right": two.node}, names, [one.node, two.node])
+
+
+def _conjuncts(tree: Tree) -> list[Tree]:
+    if isinstance(tree, exp.Paren):
+        return _conjuncts(tree.this)
+    return [*_conjuncts(tree.this), *_conjuncts(tree.expression)] if isinstance(tree, exp.And) else [tree]
+
+
+def _equated(part: Tree, schema: Schema, sides: Named, cut: int) -> list[Any] | None:
+    """The two sides of an equality between the inputs, left first; None for any other condition."""
+    if not isinstance(part, exp.EQ):
+        return None
+    of = [_side(each, schema, cut) for each in (part.this, part.expression)]
+    if sorted(of) != [0, 1]:
+        return None
+    trees = [tree_of(each, sides) for each in (part.this, part.expression)]
+    return trees if of == [0, 1] else trees[::-1]
+
+
+def _side(tree: Tree, schema: Schema, cut: int) -> int:
+    """0 for an expression over the left input, 1 over the right, 2 for anything else."""
+    named = [schema.matching(reference) for reference in columns(tree)]
+    if not named or any(len(each) != 1 for each in named):
+        return 2
+    places = {next(n for n, field in enumerate(schema.fields) if field is each[0]) >= cut for each in named}
+    return int(places.pop()) if len(places) == 1 else 2
+
+
+def _marks(sql: str) -> bool:
+    return any(name.lower() in PSEUDO_COLUMNS for name in columns(parsed(sql)))
+
+
+def _edged(plan: Plan, node: Node, names: tuple[str, ...], below: list[Node]) -> Lowered:
+    """The operator with the class and the key of its result."""
+    level = max([int(class_of(plan)), *(each["class"] for each in below)])
+    if isinstance(plan, Window) and node["op"] == "window":
+        level = {1: 2, 2: 3}.get(below[0]["class"], below[0]["class"])
+    return Lowered({**node, "class": level, "key": _key(plan, names)}, names)
+
+
+def _key(plan: Plan, names: tuple[str, ...]) -> list[str] | None:
+    """The key under the kernel's names; None where it is no column of the result."""
+    key, here = key_of(plan), Named(schema_of(plan).fields, names)
+    if key is None or any(reference not in here for reference in key):
+        return None
+    return [here.find(reference).name for reference in key]
+
+
+def _unique(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, with a number behind those that were there before."""
+    made: list[str] = []
+    for name in names:
+        count = sum(each.partition("#")[0] == name for each in made)
+        made.append(f"{name}#{count + 1}" if count else name)
+    return tuple(made)
+
+
+def changing(plan: Plan) -> bool:
+    """Whether what a query yields may still change, so that only its changelog says what it means."""
+    for node in walk(plan):
+        match node:
+            case Scan(change_type=str()):
+                return True
+            case Aggregate(child=child) if instants_of(child).at_rows:
+                if instants_of(child).window is None or any(isinstance(each, Join) for each in walk(child)):
+                    return True
+            case Distinct() | Minus() if instants_of(node).at_rows:
+                return True
+    return False
+
+
+def _stream(plan: Plan) -> Plan:
+    """A query with final answers as the stream of its rows, which live for ever: it must look at one row at a time."""
+    match plan:
+        case Scan() | Subquery() | View():
+            return plan
+        case Disorder() | Select() | Project():
+            return with_inputs(plan, (_stream(inputs(plan)[0]),))
+        case Window(child=child, every=every) if every == ONE_TUPLE:
+            return _stream(child)
+    raise QueryError(
+        "SW-363",
+        f"a {type(plan).__name__.lower()} with final answers cannot be read by a changelog",
+        expected="a subquery that filters and projects rows",
+        hint="make it a view of its own pipeline, or use EMIT FINAL",
+    )

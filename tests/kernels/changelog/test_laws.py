@@ -1,0 +1,120 @@
+"""Laws of changelog kernels over random plans and streams: replayed as a table, at every point in time, the changelog is
+that of the interpreter, however the input is cut into batches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.kernels.changelog.compositions import compositions
+from tests.kernels.changelog.running import Given, Ran, answer_of, given_by, moments, ran, run, table_at
+
+from slackwater.algebra.lengths import Kind
+from slackwater.algebra.nodes import Mode
+from slackwater.kernels import segments
+from slackwater.kernels.arrays import EARLIEST
+from slackwater.kernels.changelog.kernel import Changes
+from slackwater.semantics import Answer, interpret
+from slackwater.spark.fused.changelog import changes_of
+from slackwater.testing.plans import Case, Shape, seeded_cases
+
+FEW, MANY = settings(max_examples=40, deadline=None), settings(max_examples=80, deadline=None)
+PLAIN = Shape(
+    mode=Mode.CHANGES, instants=("stream", "rows"), ranges=(Kind.TIME,), subqueries=False, ordered=False, sync=False
+)
+EDITED = replace(PLAIN, streams=("Edits", "Edits", "Pulses"))
+ONE = replace(PLAIN, joins=False, sets=False, ordered=True)
+KINDS = {
+    "streams": seeded_cases(PLAIN, max_rows=12),
+    "changelogs": seeded_cases(EDITED, max_rows=12),
+    "first and last": seeded_cases(ONE, max_rows=12),
+    "compositions": compositions(),
+}
+
+
+def check_same(found: Ran, wanted: Answer) -> None:
+    """The tables at every point in time, and which rows were set aside."""
+    for time in moments(found.changes, wanted.changes):
+        assert table_at(found.changes, time) == table_at(wanted.changes, time)
+
+
+def check(case: Case) -> None:
+    found = ran(case.plan, case.feeds)
+    wanted = interpret(case.plan, case.feeds, flush=True)
+    check_same(found, wanted)
+    mine = answer_of(case.plan, found)
+    for part in ("late", "rejected", "refused"):
+        assert sorted(map(repr, getattr(mine, part))) == sorted(map(repr, getattr(wanted, part)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@MANY
+@given(data=st.data())
+def test_the_changelog_is_what_the_plan_means(kind: str, data: st.DataObject):
+    check(data.draw(KINDS[kind]))
+
+
+@FEW
+@given(data=st.data())
+def test_a_change_appears_in_the_batch_in_which_the_plan_says(data: st.DataObject):
+    case = data.draw(KINDS["changelogs"])
+    found = ran(case.plan, case.feeds)
+    wanted = interpret(case.plan, case.feeds, flush=True)
+    for batch in {each.batch for each in wanted.changes}:
+        mine, theirs = ([each for each in log if each.batch <= batch] for log in (found.changes, wanted.changes))
+        for time in moments(mine, theirs):
+            assert table_at(mine, time) == table_at(theirs, time)
+
+
+@st.composite
+def cut(draw: st.DrawFn, batches: list[Given]) -> list[Given]:
+    """The same rows in other batches, some of them empty, with the punctuations between the same rows."""
+    made: list[Given] = []
+    before = dict.fromkeys(batches[0][1], EARLIEST)
+    for rows, marks in batches:
+        longest = max(map(len, rows.values()))
+        edges = [0, *sorted(draw(st.lists(st.integers(0, longest), max_size=2))), longest]
+        parts = [{name: each[start:end] for name, each in rows.items()} for start, end in pairwise(edges)]
+        made += [(part, before) for part in parts[:-1]] + [(parts[-1], marks)]
+        before = marks
+    return made
+
+
+def told(found: Ran) -> list[tuple[Any, ...]]:
+    return [(each.type, *each.row.values(), each.valid_from, each.valid_to) for each in found.changes]
+
+
+@FEW
+@given(data=st.data())
+def test_any_cut_into_batches_gives_the_same_changelog(data: st.DataObject):
+    case = data.draw(st.one_of(KINDS["changelogs"], KINDS["compositions"]))
+    kernel, batches = Changes(changes_of(case.plan)), given_by(case.plan, case.feeds)
+    assert told(run(kernel, batches)) == told(run(kernel, data.draw(cut(batches))))
+
+
+@FEW
+@given(case=st.one_of(KINDS["changelogs"], KINDS["compositions"]))
+def test_the_size_of_segments_does_not_matter(case: Case):
+    whole = told(ran(case.plan, case.feeds))
+    sizes = segments.MOST, segments.FEW
+    segments.MOST, segments.FEW = 3, 0
+    try:
+        assert told(ran(case.plan, case.feeds)) == whole
+    finally:
+        segments.MOST, segments.FEW = sizes
+
+
+@FEW
+@given(case=KINDS["compositions"])
+def test_a_step_leaves_the_state_before_it_alone(case: Case):
+    """A batch may be run again from the same state, after a failure."""
+    kernel, batches = Changes(changes_of(case.plan)), given_by(case.plan, case.feeds)
+    states = run(kernel, batches, stored=False).states
+    before = [{name: state.piece(name) for name in state.names()} for state in states]
+    again = run(kernel, batches, stored=False).states
+    assert before == [{name: state.piece(name) for name in state.names()} for state in states]
+    assert before == [{name: state.piece(name) for name in state.names()} for state in again]
