@@ -1,0 +1,127 @@
+"""Plans that Spark has no operators for, as one operator that hosts their kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+from pyspark.sql import DataFrame
+
+from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Plan, Scan, Union, walk
+from slackwater.errors import QueryError
+from slackwater.kernels.chain import parse
+from slackwater.spark.control import punctuations
+from slackwater.spark.fused.entry import Entry, entered
+from slackwater.spark.fused.host import BUCKETS, Input, hosted, output, tagged
+from slackwater.spark.fused.kernel import LATE, RESULT, ChainKernel, plain_columns
+from slackwater.spark.fused.lowering import chain_of
+from slackwater.spark.fused.partitioning import Partitioning, partitioning
+from slackwater.spark.relation import quoted
+
+Inputs = Mapping[str, DataFrame]
+Punctuate = Callable[..., DataFrame]
+"""`control.punctuations`, or what takes its place."""
+
+
+def fuse(plan: Plan, streams: Inputs, punctuate: Punctuate = punctuations) -> DataFrame:
+    """A streaming DataFrame of the plan's rows, computed by one stateful operator; to be written in append mode.
+
+    On a batch DataFrame it is the answer over the whole of it, in which nothing is late.
+    """
+    made = _made(plan)
+    return output(
+        made.blobs(streams, (RESULT,), punctuate), made.make, RESULT, plain_columns(made.make().outputs[RESULT])
+    )
+
+
+def fused(plan: Plan, streams: Inputs, late: bool = False, punctuate: Punctuate = punctuations) -> DataFrame:
+    """As `fuse`; with `late`, rows of both kinds: `output` is `result` or `late`, and the column of that name has
+    the row. A late row is that of the stream, with `late_by`, `punctuation` and `missed`."""
+    if not late:
+        return fuse(plan, streams, punctuate)
+    made = _made(plan, late=True)
+    return tagged(made.blobs(streams, (RESULT, LATE), punctuate), made.make, (RESULT, LATE))
+
+
+def reason(plan: Plan) -> str | None:
+    """Why a plan cannot be fused; None if it can."""
+    for node in walk(plan):
+        match node:
+            case Emit(mode=Mode.CHANGES):
+                return "EMIT CHANGES is not for the fused operator of final answers"
+            case Emit(sync=True):
+                return "WITH SYNC is not for the fused operator"
+            case Join() | Union() | Minus():
+                return f"{type(node).__name__} reads two streams; the fused operator has one"
+            case Scan(change_type=str()):
+                return "a stream with CHANGELOG BY is not for the fused operator of final answers"
+    try:
+        _made(plan)
+    except QueryError as refused:
+        return str(refused).splitlines()[0]
+    return None
+
+
+def describe(plan: Plan) -> Partitioning:
+    """How the fused operator of a plan is partitioned, and why."""
+    return _made(plan).partitioning
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """What a plan is made into."""
+
+    entry: Entry
+    document: str
+    partitioning: Partitioning
+
+    @property
+    def make(self) -> Any:
+        return partial(kernel_of, self.document, self.entry.scan.stream)
+
+    def blobs(self, streams: Inputs, wanted: tuple[str, ...], punctuate: Punctuate) -> DataFrame:
+        columns = [quoted(name) for name, _ in json.loads(self.document)["columns"]]
+        rows = self.entry.rows(streams).select(*columns)
+        stream = Input(rows, partial(self.entry.clock, streams, punctuate), self.partitioning.columns)
+        about = json.dumps([self.document, self.partitioning.columns, BUCKETS])
+        digest = hashlib.sha256(about.encode()).hexdigest()
+        return hosted(self.make, {self.entry.scan.stream: stream}, digest, wanted)
+
+
+def _made(plan: Plan, late: bool = False) -> _Made:
+    entry, rest = entered(plan, whole=late)
+    chain = chain_of(rest)
+    if not late:
+        chain["columns"] = _needed(chain)
+    return _Made(entry, json.dumps(chain), partitioning(parse(chain)))
+
+
+def _needed(chain: dict[str, Any]) -> list[list[str]]:
+    """The columns that some step names, if the result is not the rows as they are."""
+    if not any(step["op"] in ("project", "aggregate") for step in chain["steps"]):
+        return list(chain["columns"])
+    named = {chain["time"], chain["arrival"], *_names(chain["steps"])}
+    return [column for column in chain["columns"] if column[0] in named]
+
+
+def _names(tree: Any) -> set[str]:
+    """Every string in a description: the names of columns are among them."""
+    match tree:
+        case str():
+            return {tree}
+        case dict():
+            return set().union(*map(_names, tree.values()))
+        case list() | tuple():
+            return set().union(*map(_names, tree))
+        case _:
+            return set()
+
+
+@lru_cache(maxsize=64)
+def kernel_of(document: str, stream: str) -> ChainKernel:
+    """The kernel of a chain, compiled once in each worker."""
+    return ChainKernel(json.loads(document), stream)

@@ -1,0 +1,79 @@
+"""What the host asks of a kernel, and chains as such kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from slackwater.kernels.fused import EVENT_TIME, Fused
+from slackwater.kernels.state import State
+
+Batches = Mapping[str, pa.RecordBatch]
+
+RESULT, LATE = "result", "late"
+"""The outputs that every kernel has; what counts as lost is told by `MISSED` of the late ones."""
+MISSED = "missed"
+
+
+class Kept(Protocol):
+    """A state: a head, written at each batch, and pieces that are written once under names that are never reused."""
+
+    def names(self) -> list[str]: ...
+
+    def piece(self, name: str) -> bytes: ...
+
+
+class Hosted(Protocol):
+    """A kernel with named inputs and outputs, all in Arrow. A step leaves the state that it is given alone."""
+
+    @property
+    def inputs(self) -> Mapping[str, pa.Schema]: ...
+
+    @property
+    def outputs(self) -> Mapping[str, pa.Schema]: ...
+
+    def init(self) -> Any: ...
+
+    def read(self, fetch: Callable[[str], bytes]) -> Any:
+        """The state whose pieces `fetch` gives by name, `head` first; others when they are needed."""
+        ...
+
+    def step(self, state: Any, batches: Batches, punctuation: int) -> tuple[Any, Batches]:
+        """One batch: an input that got no rows has none in `batches`. Times are in microseconds."""
+        ...
+
+
+class ChainKernel:
+    """A chain of operators over the one stream that is its input."""
+
+    def __init__(self, description: Mapping[str, Any], stream: str = "") -> None:
+        self.fused = Fused(description)
+        self.stream = stream
+        self.nothing = pa.RecordBatch.from_pylist([], self.fused.chain.schema)
+        _, result, late = self.fused.step(self.fused.init(), self.nothing, 0)
+        self._outputs = {RESULT: result.schema, LATE: late.schema}
+
+    @property
+    def inputs(self) -> dict[str, pa.Schema]:
+        return {self.stream: self.fused.chain.schema}
+
+    @property
+    def outputs(self) -> dict[str, pa.Schema]:
+        return self._outputs
+
+    def init(self) -> State:
+        return self.fused.init()
+
+    def read(self, fetch: Callable[[str], bytes]) -> State:
+        return State.read(fetch)
+
+    def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
+        after, result, late = self.fused.step(state, batches.get(self.stream, self.nothing), punctuation)
+        return after, {RESULT: result, LATE: late}
+
+
+def plain_columns(schema: pa.Schema) -> list[str]:
+    """The columns of a result that a query names: all but its event time."""
+    return [name for name in schema.names if name != EVENT_TIME]
