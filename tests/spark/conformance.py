@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,11 +14,14 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
 from tests.spark.streams import finish, read_batches, write_batch
 
 from slackwater.algebra.catalog import Catalog, StreamDef
-from slackwater.algebra.nodes import Plan
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.lengths import TICK
+from slackwater.algebra.nodes import Emit, Plan
+from slackwater.semantics import Answer, Batch, Feed, interpret
 from slackwater.spark import plan as planning
 from slackwater.spark.control import CLOCK
 
@@ -33,7 +36,31 @@ def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
         name: replace(feed, batches=feed.batches + (Batch(),) * (longest - len(feed.batches) + 1))
         for name, feed in feeds.items()
     }
-    return Counter(tuple(map(_plain, result.row.values())) for result in interpret(plan, ended).rows)
+    return answered(plan, interpret(plan, ended))
+
+
+def answered(plan: Plan, answer: Answer) -> Counter[tuple[Any, ...]]:
+    """The rows of an answer as a sink gets them, sync rows among them."""
+    rows = [tuple(map(_plain, result.row.values())) for result in answer.rows]
+    if not (isinstance(plan, Emit) and plan.sync):
+        return Counter(rows)
+    width = len(schema_of(plan))
+    told = [(*row, result.time + TICK, False) for row, result in zip(rows, answer.rows, strict=True)]
+    return Counter(told + [(*[None] * width, each.window_end, True) for each in answer.syncs])
+
+
+def found_at_rest(
+    spark: SparkSession, plan: Plan, feeds: Mapping[str, Feed], catalog: Catalog
+) -> Counter[tuple[Any, ...]]:
+    """What Spark answers over the rows of the feeds as batch DataFrames: all at once, nothing late."""
+    streams = {}
+    for name, feed in feeds.items():
+        stream = catalog.source(name)
+        assert isinstance(stream, StreamDef)
+        empty = spark.createDataFrame([], _columns(stream))
+        rows = [row for batch in feed.batches for row in batch.rows]
+        streams[name] = spark.createDataFrame(_table(empty.schema, rows))
+    return Counter(tuple(map(_plain, row)) for row in planning.compile_plan(plan, streams).collect())
 
 
 def found(
@@ -60,18 +87,25 @@ def found(
 def _written(
     spark: SparkSession, stream: StreamDef, feed: Feed, batches: int, folder: Path
 ) -> tuple[DataFrame, DataFrame]:
-    columns = ", ".join(f"{field.name} {field.type}" for field in stream.fields)
-    rows = read_batches(spark, folder / "rows", columns)
-    schema = to_arrow_schema(rows.schema, timezone="UTC")
+    rows = read_batches(spark, folder / "rows", _columns(stream))
     latest = 0
     for number in range(batches):
         batch = feed.batches[number] if number < len(feed.batches) else Batch()
         latest = max(latest, batch.punctuation or 0)
-        # The interpreter's times are whole microseconds; Arrow takes them for timestamps as they are.
-        arrays = {field.name: pa.array([row[field.name] for row in batch.rows], field.type) for field in schema}
-        write_batch(folder / "rows", number, arrays)
+        table = _table(rows.schema, batch.rows)
+        write_batch(folder / "rows", number, dict(zip(table.column_names, table.columns, strict=True)))
         write_batch(folder / "clock", number, {CLOCK: pa.array([latest], TIMESTAMP)})
     return rows, read_batches(spark, folder / "clock", f"{CLOCK} timestamp")
+
+
+def _columns(stream: StreamDef) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in stream.fields)
+
+
+def _table(schema: StructType, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """The interpreter's times are whole microseconds; Arrow takes them for timestamps as they are."""
+    fields = to_arrow_schema(schema, timezone="UTC")
+    return pa.table({field.name: pa.array([row[field.name] for row in rows], field.type) for field in fields})
 
 
 def _plain(value: Any) -> Any:

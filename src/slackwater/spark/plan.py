@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import columns
+from slackwater.algebra.expressions import conjunction
 from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -18,18 +18,28 @@ from slackwater.algebra.nodes import (
     Emit,
     Frequency,
     Item,
-    Mode,
+    Join,
+    Minus,
     Plan,
+    Policy,
     Project,
     Scan,
     Select,
+    Subquery,
+    Union,
+    View,
     Window,
 )
 from slackwater.algebra.schema import Field, Schema
-from slackwater.errors import InputError, QueryError, nearest
+from slackwater.errors import InputError, nearest
+from slackwater.spark.aggregates import aggregated
 from slackwater.spark.control import clocked, punctuations
-from slackwater.spark.relation import WINDOW, Relation, column_name, quoted
-from slackwater.spark.windows import aggregated, completed, distinct, with_extents
+from slackwater.spark.fused.fuse import fuse, reason
+from slackwater.spark.joins import joined, united, without
+from slackwater.spark.obstacles import even, obstacles, refuse, unsupported
+from slackwater.spark.relation import ARRIVED, TIME, Relation, column_name, quoted
+from slackwater.spark.sync import extents_of, with_sync
+from slackwater.spark.windows import completed, distinct, with_extents
 
 Inputs = Mapping[str, DataFrame]
 """The DataFrame of each stream, by the name that the plan's scans give."""
@@ -39,49 +49,96 @@ def compile_plan(plan: Plan, streams: Inputs) -> DataFrame:
     """A streaming DataFrame that yields the plan's rows, to be written in append mode.
 
     Selections and projections that stand over a stream's disorder control are done below it, in the scan: Spark
-    cannot move them there. A plan that went through the rewrites has as many of them there as possible.
+    cannot move them there. A plan that went through the rewrites has as many of them there as possible. On batch
+    DataFrames the answer is that over the whole input, in which nothing is late.
     """
-    if isinstance(plan, Emit) and (plan.mode is not Mode.FINAL or plan.sync):
-        raise unsupported(plan)
-    relation = completed(_relation(plan, streams))
-    found = [quoted(column_name(field)) for field in relation.schema]
-    return relation.df.select(*(F.col(name).alias(new) for name, new in zip(found, schema_of(plan).names, strict=True)))
+    if any(obstacles(plan)) and reason(plan) is None:
+        return fuse(plan, streams, punctuations)
+    refuse(plan)
+    native = Native(streams)
+    relation = completed(native.relation(plan))
+    names = dict(zip(relation.names, schema_of(plan).names, strict=True))
+    if isinstance(plan, Emit) and plan.sync:
+        return with_sync(relation, names, [native.relation(each) for each in extents_of(plan)])
+    return relation.df.select(*(F.col(quoted(name)).alias(new) for name, new in names.items()))
 
 
-def unsupported(plan: Plan) -> QueryError:
-    return QueryError(
-        "SW-301",
-        f"{type(plan).__name__} of this kind cannot be run with Spark's own operators",
-        expected="windows with RANGE and SLIDE in times, and EMIT FINAL",
-        hint="add SLIDE to the window",
-    )
+@dataclass(frozen=True, slots=True)
+class Native:
+    """Compiles the operators of one query. A stream that is read twice under one policy is punctuated once."""
 
+    streams: Inputs
+    clocks: dict[tuple[str, str, Policy], DataFrame] = field(default_factory=dict)
 
-def _relation(plan: Plan, streams: Inputs) -> Relation:
-    if is_entry(plan):
-        return _entry(plan, streams)
-    match plan:
-        case Emit(child=child):
-            return _relation(child, streams)
-        case Window(child=child) | Frequency(child=Window(child=child)) if _at_boundaries(plan):
-            instants = instants_of(plan)
-            length = instants.window.amount if instants.window else 0
-            return with_extents(_relation(child, streams), length, instants.every.amount)
-        case Select(child=child):
-            return _selected(plan, _relation(child, streams))
-        case Project(child=child, items=items):
-            return _projected(items, completed(_relation(child, streams)))
-        case Aggregate(child=child, group=group, aggregates=aggregates) if _at_boundaries(child):
-            return aggregated(_relation(child, streams), group, aggregates)
-        case Distinct(child=child) if _at_boundaries(child):
-            return distinct(_relation(child, streams))
-        case _:
-            raise unsupported(plan)
+    def relation(self, plan: Plan) -> Relation:
+        """The rows of an operator."""
+        if is_entry(plan):
+            return self.entry(plan)
+        match plan:
+            case Emit(child=child):
+                return self.relation(child)
+            case Subquery(alias=alias, query=query) | View(alias=alias, query=query):
+                return self.nested(alias, query)
+            case Window(child=child) | Frequency(child=Window(child=child)):
+                return self.window(plan, child)
+            case Select(child=Join(condition=joint) as join, condition=condition):
+                both = conjunction((joint, condition)) if joint else condition
+                return self.relation(replace(join, condition=both))
+            case Select(child=child):
+                return _selected(plan, self.relation(child))
+            case Project(child=child, items=items):
+                return _projected(items, self.relation(child))
+            case Aggregate(child=child, group=group, aggregates=aggregates):
+                return aggregated(self.relation(child), group, aggregates)
+            case Distinct(child=child):
+                return distinct(self.relation(child))
+            case Join(left=left, right=right, condition=condition):
+                return joined(self.relation(left), self.relation(right), condition)
+            case Union(left=left, right=right):
+                return united(self.relation(left), self.relation(right))
+            case Minus(left=left, right=right):
+                return without(self.relation(left), self.relation(right))
+            case _:
+                raise unsupported(plan, "it has no counterpart among Spark's operators")
 
+    def window(self, plan: Window | Frequency, child: Plan) -> Relation:
+        instants = instants_of(plan)
+        length = instants.window.amount if instants.window else 0
+        by = plan.by or (plan.child.by if isinstance(plan.child, Window) else ())
+        return with_extents(self.relation(child), length, instants.every.amount, by)
 
-def _at_boundaries(plan: Plan) -> bool:
-    instants = instants_of(plan)
-    return instants.at_boundaries and instants.window is not None and instants.window.is_time
+    def nested(self, alias: str, query: Plan) -> Relation:
+        """A subquery's rows, under its alias. At its own boundaries it is read as what it emitted there."""
+        inner = completed(self.relation(query))
+        schema = schema_of(query).qualified(alias)
+        names = zip(inner.columns(), schema, strict=True)
+        df = inner.df.select(*inner.own[:1], *(column.alias(column_name(new)) for column, new in names))
+        outer = Relation(df, schema, extent=inner.extent, complete=True)
+        every = instants_of(query).every
+        if not every.is_time:
+            return outer
+        return replace(outer, extent=every.amount) if even(query) else with_extents(outer, every.amount, every.amount)
+
+    def entry(self, plan: Plan) -> Relation:
+        """The controller sees every row of the stream; what the query does not need is left out beside it."""
+        scan, disorder = scan_of(plan), control_of(plan)
+        df = self.stream(scan)
+        rows = _uncontrolled(plan, df)
+        if not df.isStreaming:
+            return rows
+        read = scan.stream, scan.event_time, disorder.policy
+        if read not in self.clocks:
+            self.clocks[read] = punctuations(
+                df, scan.event_time, disorder.policy, arrival=scan.arrival, source=scan.source, name=scan.stream
+            )
+        return replace(rows, df=clocked(rows.df, TIME, self.clocks[read]))
+
+    def stream(self, scan: Scan) -> DataFrame:
+        names = {name.lower(): name for name in self.streams}
+        if scan.stream.lower() not in names:
+            hint = nearest(scan.stream, self.streams)
+            raise InputError("SW-432", f"no DataFrame is given for the stream '{scan.stream}'", hint=hint)
+        return self.streams[names[scan.stream.lower()]]
 
 
 def is_entry(plan: Plan) -> bool:
@@ -93,17 +150,6 @@ def is_entry(plan: Plan) -> bool:
             return is_entry(child)
         case _:
             return False
-
-
-def _entry(plan: Plan, streams: Inputs) -> Relation:
-    """The controller sees every row of the stream; what the query does not need is left out beside it."""
-    scan, disorder = scan_of(plan), control_of(plan)
-    df = _stream(scan, streams)
-    rows = _uncontrolled(plan, df)
-    clock = punctuations(
-        df, scan.event_time, disorder.policy, arrival=scan.arrival, source=scan.source, name=scan.stream
-    )
-    return replace(rows, df=clocked(rows.df, rows.order[0], clock))
 
 
 def control_of(plan: Plan) -> Disorder:
@@ -125,23 +171,15 @@ def _uncontrolled(plan: Plan, df: DataFrame) -> Relation:
         case Project(child=child, items=items):
             return _projected(items, _uncontrolled(child, df))
         case _:
-            raise unsupported(plan)
-
-
-def _stream(scan: Scan, streams: Inputs) -> DataFrame:
-    names = {name.lower(): name for name in streams}
-    if scan.stream.lower() not in names:
-        raise InputError(
-            "SW-432", f"no DataFrame is given for the stream '{scan.stream}'", hint=nearest(scan.stream, streams)
-        )
-    return streams[names[scan.stream.lower()]]
+            raise unsupported(plan, "it cannot stand below disorder control")
 
 
 def _scanned(scan: Scan, df: DataFrame) -> Relation:
     schema = Schema(scan.fields).qualified(scan.alias)
-    df = df.select(*(F.col(quoted(field.name)).alias(column_name(field)) for field in schema))
-    order = [column_name(schema.find(name)) for name in (scan.event_time, scan.arrival) if name]
-    return Relation(df, schema, tuple(order))
+    clocks = {TIME: scan.event_time} | ({ARRIVED: scan.arrival} if scan.arrival else {})
+    copies = [F.col(quoted(name)).alias(clock) for clock, name in clocks.items()]
+    df = df.select(*copies, *(F.col(quoted(field.name)).alias(column_name(field)) for field in schema))
+    return Relation(df, schema, tuple(clocks))
 
 
 def _selected(plan: Select, relation: Relation) -> Relation:
@@ -149,18 +187,6 @@ def _selected(plan: Select, relation: Relation) -> Relation:
 
 
 def _projected(items: tuple[Item, ...], relation: Relation) -> Relation:
-    """The select list; the columns that tell the sequence of rows stay findable under their new names."""
-    kept = [F.col(WINDOW)] if relation.extent is not None else []
-    df = relation.df.select(*kept, *(relation.column(item.expr).alias(item.name) for item in items))
-    schema = Schema(tuple(Field(item.name, item.expr.type) for item in items))
-    renamed = {_plain(relation, item): item.name for item in items}
-    order = tuple(renamed[name] for name in relation.order if name in renamed)
-    return replace(relation, df=df, schema=schema, order=order)
-
-
-def _plain(relation: Relation, item: Item) -> str | None:
-    """The column that an item merely names."""
-    names = columns(item.expr)
-    if len(names) != 1 or names[0] != item.expr.sql.replace("`", "") or names[0] not in relation.schema:
-        return None
-    return column_name(relation.schema.find(names[0]))
+    """The select list, beside the columns of our own."""
+    df = relation.df.select(*relation.own, *(relation.column(item.expr).alias(item.name) for item in items))
+    return replace(relation, df=df, schema=Schema(tuple(Field(item.name, item.expr.type) for item in items)))

@@ -12,18 +12,22 @@ from slackwater.algebra.lengths import TICK
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.errors import QueryError
 
-WINDOW = "__window"
-"""The extent that a row belongs to, as Spark's struct of start and end."""
-END = f"{WINDOW}.`end`"
+BOUNDARY = "__boundary"
+"""The end of the extent that a row belongs to."""
+TIME = "__time"
+"""The event time of a row of a stream."""
+ARRIVED = "__arrived"
+"""The arrival time of a row of a stream, where its stream has one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Rows of a plan's operator: a column of `df` for each of `schema`, named by `column_name`.
+    """Rows of a plan's operator: a column of `df` for each of `schema`, named by `column_name`, and columns of our own.
 
-    `order` names the columns by which rows are in sequence (event time, arrival), where there still are such.
-    `extent` is the length in ticks of the extents that rows belong to, None where they belong to none yet;
-    `complete` rows come once their extent is closed.
+    `extent` is the length in ticks of the extents that rows belong to, their end being in BOUNDARY; None where rows
+    belong to a stream, their event time being in TIME. `complete` rows come once their extent is closed. `order`
+    names the columns by which rows are in sequence, where there still are such; `parts` those that take apart what an
+    instant evaluates (PARTITIONED BY).
     """
 
     df: DataFrame
@@ -31,24 +35,39 @@ class Relation:
     order: tuple[str, ...] = ()
     extent: int | None = None
     complete: bool = False
+    parts: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the plan as `df` has them."""
+        return [column_name(field) for field in self.schema]
+
+    @property
+    def own(self) -> list[str]:
+        """The columns that no query named, which what is above still needs."""
+        instant = [TIME] if self.extent is None else [BOUNDARY]
+        return [*dict.fromkeys([*instant, *self.order, *self.parts])]
 
     def column(self, expr: Expr) -> Column:
         """An expression of the plan over this relation."""
-        return F.expr(renamed(expr, self._spelled).sql)
+        return F.expr(renamed(expr, self.spelled).sql)
 
     def columns(self) -> list[Column]:
-        return [F.col(quoted(column_name(field))) for field in self.schema]
+        return [F.col(quoted(name)) for name in self.names]
 
-    def _spelled(self, reference: str) -> str | Tree:
+    def spelled(self, reference: str) -> str | Tree:
+        """What a reference of the plan is in `df`."""
         if self.schema.matching(reference):
             return column_name(self.schema.find(reference))
         match reference.lower(), self.extent:
             case "window_end", int():
-                return parsed(END)
+                return BOUNDARY
             case "window_start", int() as extent:
                 return parsed(earlier(extent))
             case "row_time", int():
                 return parsed(earlier(TICK))
+            case "row_time", None:
+                return TIME
         raise QueryError(
             "SW-302",
             f"'{reference}' has no value here",
@@ -59,7 +78,7 @@ class Relation:
 
 def earlier(ticks: int) -> str:
     """The time so many ticks before an extent ends, as Spark writes it."""
-    return f"{END} - INTERVAL '{ticks}' MICROSECOND"
+    return f"{BOUNDARY} - INTERVAL '{ticks}' MICROSECOND"
 
 
 def column_name(field: Field) -> str:
