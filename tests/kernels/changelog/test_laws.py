@@ -1,4 +1,4 @@
-"""Laws of changelog kernels over random plans and streams: replayed as a table, at every point in time, the changelog is
+"""Laws of changelog kernels over random plans and streams: replayed as a table, at every point in time, a changelog is
 that of the interpreter, however the input is cut into batches."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from slackwater.semantics import Answer, interpret
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
-FEW, MANY = settings(max_examples=40, deadline=None), settings(max_examples=80, deadline=None)
+FEW, MANY = settings(max_examples=20, deadline=None), settings(max_examples=50, deadline=None)
 PLAIN = Shape(
     mode=Mode.CHANGES, instants=("stream", "rows"), ranges=(Kind.TIME,), subqueries=False, ordered=False, sync=False
 )

@@ -132,11 +132,12 @@ class _Line:
         if not len(keep):
             return np.flatnonzero(keep), self.bound
         head = np.maximum.accumulate(np.where(keep, np.arange(len(keep)), 0))
-        over = ~keep & self.sent[head] & (self.time >= self.bound[head])
+        over = ~keep & self.sent[head] & (self.code == self.code[head]) & (self.time >= self.bound[head])
         keep |= over & ~np.append(False, over[:-1] & (head[1:] == head[:-1]))
         kept = np.flatnonzero(keep)
         bound = self.bound.copy()
-        last = np.append(kept[1:], len(keep))[: len(kept)] - 1
+        finish = np.append(np.flatnonzero(self.first), len(keep))[np.cumsum(self.first)]
+        last = np.minimum(np.append(kept[1:], len(keep))[: len(kept)], finish[kept]) - 1
         fresh = ~self.sent[kept]
         bound[kept[fresh]] = self.bound[last[fresh]]
         return kept, bound
@@ -157,7 +158,7 @@ class _Line:
     def ended(self, kept: Index, bound: Ints) -> Sent:
         """The one before each, if it is there and its bound has not come."""
         before = np.append(-1, kept[:-1])[: len(kept)]
-        follows = ~self.first[kept] & (before >= 0)
+        follows = (before >= 0) & (self.code[before] == self.code[kept])
         before, at = before[follows], self.time[kept[follows]]
         cut = self.there[before] & (bound[before] > at)
         places = before[cut]
