@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -86,6 +86,14 @@ class Controller:
         self._progress = Progress(
             before.rows + len(suspect), before.late + late, before.suspect + suspects, len(self._held), punctuation
         )
+        return punctuation
+
+    def advance(self, punctuation: int) -> int:
+        """Raises the punctuation though no row came: the stream has ended, or was silent for too long."""
+        before = self._progress
+        punctuation = max(before.punctuation, punctuation)
+        self._held.release(punctuation)
+        self._progress = replace(before, held=len(self._held), punctuation=punctuation)
         return punctuation
 
     def _estimate(self, event: Times, arrival: Times, source: Sources | None) -> int:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
+from dataclasses import dataclass
 from itertools import count
+from urllib.parse import quote
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -11,10 +14,10 @@ from pyspark.sql.types import NumericType, TimestampType
 from slackwater.algebra.nodes import Policy
 from slackwater.errors import InputError, nearest
 from slackwater.spark import policy as policies
-from slackwater.spark.punctuate import ACCOUNT_SCHEMA, Punctuate
+from slackwater.spark.punctuate import ACCOUNT_SCHEMA, Punctuate, PunctuateInFiles
 from slackwater.spark.relation import quoted
 from slackwater.spark.session import require_state_store
-from slackwater.spark.summary import SCHEMA, summarise
+from slackwater.spark.summary import SCHEMA, summarise, tick_rows
 
 CLOCK = "__slackwater_clock"
 METRICS = "slackwater.control"
@@ -38,25 +41,50 @@ def with_disorder_control(
     estimator: str | None = None,
     idle: str | None = None,
     skew: str | None = None,
+    checkpoint: str | None = None,
 ) -> DataFrame:
     """`df` with a watermark on `event_time` that keeps at most a share `dratio` of the rows late.
 
     Takes the place of `withWatermark`: any streaming query can follow, and on a batch DataFrame it does nothing.
     `arrival` names the column with the arrival time (without it, the time at which Spark took the row in), `source`
-    the one that names the sender. The rest is the policy, as in the brackets of the language.
+    the one that names the sender. The rest is the policy, as in the brackets of the language. The controller's state
+    is in the query's checkpoint; given the query's `checkpointLocation` as `checkpoint` it is written there directly,
+    which costs less than Spark's state store and works with any store.
     """
     policy = policies.stated(dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew)
-    return controlled(df, event_time, policy, arrival=arrival, source=source)
+    return controlled(df, event_time, policy, arrival=arrival, source=source, place=Place(checkpoint))
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where control keeps its state, and what wakes it.
+
+    `checkpoint` is that of the query, if it is known; `ticks` (columns silence and beyond, see `Batch`) tell of the
+    time that passes while no row comes.
+    """
+
+    checkpoint: str | None = None
+    ticks: DataFrame | None = None
+
+
+IN_STORE = Place()
+"""The state is in Spark's state store, and only rows wake the controller."""
 
 
 def controlled(
-    df: DataFrame, event_time: str, policy: Policy, *, arrival: str | None = None, source: str | None = None
+    df: DataFrame,
+    event_time: str,
+    policy: Policy,
+    *,
+    arrival: str | None = None,
+    source: str | None = None,
+    place: Place = IN_STORE,
 ) -> DataFrame:
     """`df` under the control of a policy; see `with_disorder_control`."""
     _check(df, event_time, arrival, source)
     if not df.isStreaming:
         return df
-    return clocked(df, event_time, punctuations(df, event_time, policy, arrival=arrival, source=source))
+    return clocked(df, event_time, punctuations(df, event_time, policy, arrival=arrival, source=source, place=place))
 
 
 def clocked(rows: DataFrame, event_time: str, clock: DataFrame) -> DataFrame:
@@ -75,22 +103,30 @@ def punctuations(
     arrival: str | None = None,
     source: str | None = None,
     name: str = "",
+    place: Place = IN_STORE,
 ) -> DataFrame:
     """One row per batch of `df`: in the column CLOCK, the punctuation after it.
 
     What the controller counts is in Spark's progress as an observed metric whose name ends with `name`.
     """
-    require_state_store(df.sparkSession)
-    accounts = (
-        df.select(*_times(event_time, arrival, source))
-        .mapInArrow(summarise, SCHEMA)
-        .groupBy("key")
-        .transformWithStateInPandas(
-            Punctuate(policy, in_arrival_order=arrival is not None), ACCOUNT_SCHEMA, "Append", "None"
-        )
-    )
+    summaries = df.select(*_times(event_time, arrival, source)).mapInArrow(summarise, SCHEMA)
+    if place.ticks is not None:
+        summaries = summaries.unionByName(tick_rows(place.ticks))
+    if place.checkpoint is None:
+        accounts = _in_store(summaries, policy, in_arrival_order=arrival is not None)
+    else:
+        own = zlib.crc32(repr((policy, event_time, arrival, source)).encode())
+        folder = f"{place.checkpoint}/control/{quote(name or event_time, safe='')}-{own:08x}"
+        step = PunctuateInFiles(policy, folder, in_arrival_order=arrival is not None)
+        accounts = summaries.repartition(1).mapInArrow(step, ACCOUNT_SCHEMA)
     observed = accounts.observe(f"{METRICS}.{next(_numbers)}.{name or event_time}", *_metrics(accounts))
     return observed.select(F.timestamp_millis("punctuation").alias(CLOCK))
+
+
+def _in_store(summaries: DataFrame, policy: Policy, *, in_arrival_order: bool) -> DataFrame:
+    require_state_store(summaries.sparkSession)
+    step = Punctuate(policy, in_arrival_order=in_arrival_order)
+    return summaries.groupBy("key").transformWithStateInPandas(step, ACCOUNT_SCHEMA, "Append", "None")
 
 
 def _times(event_time: str, arrival: str | None, source: str | None) -> list[Column]:

@@ -11,10 +11,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
+from pyspark.sql import DataFrame
 
 Times = npt.NDArray[np.int64]
 
-SCHEMA = "key int, part int, piece int, rows long, event binary, arrival binary, source binary"
+SCHEMA = (
+    "key int, part int, piece int, rows long, event binary, arrival binary, source binary, silence long, beyond long"
+)
 ARROW = pa.schema(
     [
         ("key", pa.int32()),
@@ -24,6 +27,8 @@ ARROW = pa.schema(
         ("event", pa.binary()),
         ("arrival", pa.binary()),
         ("source", pa.binary()),
+        ("silence", pa.int64()),
+        ("beyond", pa.int64()),
     ]
 )
 ROWS_PER_PIECE = 1 << 20
@@ -31,12 +36,18 @@ ROWS_PER_PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The rows of one micro-batch in arrival order; `rows` counts those without an event time as well."""
+    """The rows of one micro-batch in arrival order; `rows` counts those without an event time as well.
+
+    A tick says for how long no row has come (`silence`), or that no more will (`beyond`: how far the punctuation
+    is to go beyond the newest row).
+    """
 
     rows: int
     event: Times
     arrival: Times
-    source: Times | None
+    source: Times | None = None
+    silence: int = 0
+    beyond: int | None = None
 
 
 def summarise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -47,6 +58,12 @@ def summarise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         packed = _packed(_arrived(table.filter(pc.is_valid(table["event"]))))
         row = {"key": 0, "part": part, "piece": piece, "rows": table.num_rows, **packed}
         yield pa.RecordBatch.from_pylist([row], schema=ARROW)
+
+
+def tick_rows(ticks: DataFrame) -> DataFrame:
+    """Ticks (columns silence and beyond, in milliseconds) as summary rows."""
+    nothing = {"key": "0", "part": "-1", "piece": "0", "rows": "0L", "event": "X''", "arrival": "X''", "source": "X''"}
+    return ticks.selectExpr(*(f"{value} AS {name}" for name, value in nothing.items()), "silence", "beyond")
 
 
 def unpacked(frames: Iterable[pd.DataFrame], *, in_arrival_order: bool) -> Batch:
@@ -61,7 +78,15 @@ def unpacked(frames: Iterable[pd.DataFrame], *, in_arrival_order: bool) -> Batch
         order = np.argsort(arrival, kind="stable")
         event, arrival = event[order], arrival[order]
         source = source[order] if len(source) else source
-    return Batch(int(pieces["rows"].sum()), event, arrival, source if len(source) else None)
+    silence, beyond = pieces["silence"].max(), pieces["beyond"].max()
+    return Batch(
+        int(pieces["rows"].sum()),
+        event,
+        arrival,
+        source if len(source) else None,
+        0 if pd.isna(silence) else int(silence),
+        None if pd.isna(beyond) else int(beyond),
+    )
 
 
 def _pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
