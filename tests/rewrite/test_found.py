@@ -78,3 +78,13 @@ def test_a_frequency_of_the_result_does_not_slip_onto_the_window():
     )
     assert isinstance(plan.child.child.child, Select)
     assert "push_selects_below_windows" not in fired(plan)
+
+
+def test_a_grouping_by_the_boundary_is_no_column_to_take_apart_by():
+    """Only the window above has such a thing as its end; below a subquery nothing is of that name."""
+    plan = bind_query(
+        "SELECT COUNT(*) AS n, window_end FROM (SELECT id FROM Pulses [RANGE 2 SECONDS SLIDE 2 SECONDS]) q "
+        "GROUP BY window_end",
+        CATALOG,
+    )
+    assert_same(plan, {"Pulses": rows((0, 1, 9), (1, 1, 5), (5, 2, 1))})

@@ -38,7 +38,8 @@ def share_partitionings(plan: Plan, context: Context) -> Change | None:
     if not isinstance(plan, Aggregate) or context.names("row_number"):
         return None
     sequenced = any(isinstance(each, (Window, Frequency)) for each in context.above)
-    columns = [column for item in plan.group if (column := plain(item.expr)) is not None]
+    named = [column for item in plan.group if (column := plain(item.expr)) is not None]
+    columns = [column for column in named if column in schema_of(plan.child)]  # window_end and its like are none
     by = tuple(column for column in columns if _apart(plan.child, (column,), 1, _in_order(plan)))
     apart = _apart(plan.child, by, 1, _in_order(plan)) if by else None
     if apart is None or apart == plan.child or (sequenced and not _keeps_order(plan, by)):
