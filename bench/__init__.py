@@ -10,5 +10,7 @@ BENCHMARKS = {
     "adcj": "bench.disorder.adcj",
     "win": "bench.disorder.win",
     "kernels": "bench.windows.kernels",
+    "changelog-models": "bench.changelog.models",
+    "changelog-compression": "bench.changelog.compression",
     "overhead": "bench.spark.overhead",
 }

@@ -7,8 +7,8 @@
 | temporal (PIPES) | one tuple with its exact lifetime, once that is known |
 | temporal, by inputs | the same, cut at every moment at which any input came, for every result that lives then |
 
-The last is how APAS describes PIPES' grouped aggregate (3.2): answers are late by one input only, and every group is sent
-again at each input. All four are worked out from the lifetimes of the results, which do not depend on the model.
+The last is how APAS describes PIPES' grouped aggregate (3.2): answers are late by one input only, and every group is
+sent again at each input. All four are worked out from the lifetimes of the results, which no model changes.
 """
 
 from __future__ import annotations
@@ -99,13 +99,17 @@ def temporal(results: Results, now: int, known: bool) -> Told:
     return Told(results.until[over], over, kind, results.start[over], results.until[over])
 
 
-def temporal_by_inputs(results: Results, now: int, inputs: Ints) -> Told:
-    """At each input the pieces, since the input before, of all results that lived."""
+def pieces(results: Results, now: int, inputs: Ints) -> tuple[Ints, Ints, Ints]:
+    """The moments at which inputs came, and by result the first of them after its start, and how many it is cut at."""
     moments = np.unique(inputs[inputs < now])
     first = np.searchsorted(moments, results.start, side="right")
     last = np.searchsorted(moments, results.until, side="left")
-    count = np.minimum(last + 1, len(moments)) - first
-    count = np.maximum(count, 0)
+    return moments, first, np.maximum(np.minimum(last + 1, len(moments)) - first, 0)
+
+
+def temporal_by_inputs(results: Results, now: int, inputs: Ints) -> Told:
+    """At each input the pieces, since the input before, of all results that lived."""
+    moments, first, count = pieces(results, now, inputs)
     result = np.repeat(np.arange(len(results)), count)
     within = np.arange(len(result)) - np.repeat(np.cumsum(count) - count, count)
     at = moments[np.repeat(first, count) + within]
@@ -131,5 +135,6 @@ def _ended(results: Results, places: Ints) -> Told:
 
 
 def _together(one: Told, two: Told) -> Told:
-    fields = ((one.at, two.at), (one.result, two.result), (one.kind, two.kind), (one.start, two.start))
-    return Told(*(np.concatenate(each) for each in fields), np.concatenate([one.end, two.end]))
+    at, result = np.concatenate([one.at, two.at]), np.concatenate([one.result, two.result])
+    start, end = np.concatenate([one.start, two.start]), np.concatenate([one.end, two.end])
+    return Told(at, result, np.concatenate([one.kind, two.kind]), start, end)

@@ -1,0 +1,1 @@
+"""Changelogs: the three models side by side, and what compression costs."""
