@@ -18,17 +18,17 @@ from slackwater.algebra.catalog import StreamDef
 from slackwater.algebra.nodes import Plan
 from slackwater.semantics import Feed
 from slackwater.spark.fused.fuse import fuse
-from slackwater.testing.catalog import CATALOG
+from slackwater.testing.catalog import READINGS
 
 Rows = Counter[tuple[Any, ...]]
 
 
-def found(spark: SparkSession, plans: Mapping[str, Plan], feed: Feed, folder: Path) -> dict[str, Rows]:
-    """What Spark answers to each plan over `Readings`, the watermark following the feed's punctuations."""
-    stream = CATALOG.source("Readings")
-    assert isinstance(stream, StreamDef)
-    rows, clock = _written(spark, stream, feed, len(feed.batches), folder / "Readings")
-    each = [named(name, fuse(plan, {"Readings": rows}, lambda *_, **__: clock)) for name, plan in plans.items()]
+def found(
+    spark: SparkSession, plans: Mapping[str, Plan], feed: Feed, folder: Path, stream: StreamDef = READINGS
+) -> dict[str, Rows]:
+    """What Spark answers to each plan over one stream, the watermark following the feed's punctuations."""
+    rows, clock = _written(spark, stream, feed, len(feed.batches), folder / stream.name)
+    each = [named(name, fuse(plan, {stream.name: rows}, lambda *_, **__: clock)) for name, plan in plans.items()]
     table = f"found_{uuid4().hex}"
     finish(reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), each), folder / "check", table)
     answers = spark.table(table).collect()

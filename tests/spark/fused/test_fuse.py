@@ -1,14 +1,26 @@
-"""Fused plans on Spark answer what the interpreter answers, late rows and all."""
+"""Fused plans on Spark: they answer what the interpreter answers, late rows and all."""
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+
+import pyarrow as pa
 import pytest
-from tests.spark.conformance import expected
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import functions as F  # noqa: N812
+from tests.spark.conformance import _plain, _written, expected
 from tests.spark.fused.running import found
+from tests.spark.streams import finish, write_batch
 
 from slackwater.algebra.nodes import Plan
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
+from slackwater.semantics import Batch, interpret
+from slackwater.spark.control import CLOCK
+from slackwater.spark.fused.fuse import fuse, fused, reason
+from slackwater.spark.fused.host import BUCKETS
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feed
@@ -18,34 +30,24 @@ KINDS = {
     "windows at every row": {
         "time": "SELECT id, COUNT(*) AS n, SUM(v) AS total, AVG(x) AS mean, row_time "
         "FROM Readings [RANGE 5 seconds] WHERE v > 0 OR id = 1 GROUP BY id HAVING COUNT(*) > 1",
-        "tuples": "SELECT MAX(v) - MIN(v) AS spread, COUNT(DISTINCT kind) AS kinds FROM Readings [RANGE 4 TUPLES]",
-        "tuples by part": "SELECT id, kind, v, row_number FROM Readings "
-        "[RANGE 3 TUPLES, FREQUENCY 1 TUPLE PARTITIONED BY id]",
+        "tuples": "SELECT id, MAX(v) - MIN(v) AS spread, COUNT(DISTINCT kind) AS kinds FROM Readings "
+        "[RANGE 3 TUPLES, FREQUENCY 1 TUPLE PARTITIONED BY id] GROUP BY id",
+        "numbers": "SELECT kind, v, row_number FROM Readings [RANGE 3 TUPLES] WHERE v > 0",
     },
-    "jumping windows": {
-        "tuples": "SELECT kind, AVG(x) AS mean FROM Readings [RANGE 7 TUPLES, FREQUENCY 3 TUPLES] GROUP BY kind",
-        "a time, every so many tuples": "SELECT id, COUNT(*) AS n FROM Readings "
+    "mixed jumping windows": {
+        "time, every so many tuples": "SELECT id, COUNT(*) AS n FROM Readings "
         "[RANGE 6 seconds, FREQUENCY 4 TUPLES] GROUP BY id",
-        "tuples every so often": "SELECT kind, v, window_end FROM Readings "
+        "tuples, every so often": "SELECT kind, v, window_end FROM Readings "
         "[RANGE 3 TUPLES, FREQUENCY 4 seconds PARTITIONED BY kind]",
     },
     "frequencies": {
         "of the input": "SELECT id, v FROM Readings [FREQUENCY 3 TUPLES] WHERE v > 0",
-        "of the input, by part": "SELECT * FROM Readings [FREQUENCY 3 seconds PARTITIONED BY id]",
-        "of the result": "SELECT kind, COUNT(*) AS n [FREQUENCY 2 TUPLES] "
-        "FROM Readings [RANGE 5 seconds] GROUP BY kind",
-        "of both, by part": "SELECT id, v [FREQUENCY 4 seconds PARTITIONED BY id] "
-        "FROM Readings [FREQUENCY 2 TUPLES PARTITIONED BY id]",
-    },
-    "nested": {
-        "one partitioning": "SELECT id, AVG(n) AS mean [FREQUENCY 4 seconds PARTITIONED BY id] FROM "
+        "nested": "SELECT id, AVG(n) AS mean [FREQUENCY 4 seconds PARTITIONED BY id] FROM "
         "(SELECT id, COUNT(*) AS n [FREQUENCY 2 TUPLES PARTITIONED BY id] FROM Readings [RANGE 4 seconds] GROUP BY id) "
         "AS P [RANGE 20 seconds, FREQUENCY 1 TUPLE] GROUP BY id",
-        "two partitionings": "SELECT kind, MAX(n) AS most FROM "
-        "(SELECT id, LAST(kind) AS kind, COUNT(*) AS n FROM Readings [RANGE 4 seconds] GROUP BY id) AS P "
-        "[RANGE 5 TUPLES, FREQUENCY 1 TUPLE PARTITIONED BY kind] GROUP BY kind",
     },
 }
+"""Frequencies of results, and of both, by part and not: see the printed queries in test_examples."""
 
 
 def bound(text: str) -> Plan:
@@ -61,3 +63,69 @@ def test_queries_answer_as_the_interpreter_does(spark, tmp_path, kind):
     answers = {name: expected(plan, {"Readings": feed}) for name, plan in plans.items()}
     assert all(answers.values())
     assert found(spark, {name: rewrite(plan).plan for name, plan in plans.items()}, feed, tmp_path) == answers
+
+
+def test_late_rows_come_tagged_beside_the_result(spark, tmp_path):
+    plan = bound("SELECT id, SUM(v) AS total FROM Readings [RANGE 5 seconds] WHERE v > 1 GROUP BY id")
+    feed = make_feed(Seeded(5), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=60, max_batches=4)
+    told = interpret(plan, {"Readings": replace(feed, batches=(*feed.batches, Batch()))})
+    late = [(*each.row.values(), each.late_by, each.punctuation, each.missed) for each in told.late]
+    late += [(*each.row.values(), None, None, None) for each in told.rejected]
+    assert len(told.late) > 2 and told.rows
+    rows, clock = _written(spark, CATALOG.streams[0], feed, len(feed.batches), tmp_path)
+    df = fused(plan, {"Readings": rows}, late=True, punctuate=lambda *_, **__: clock)
+    query = finish(df, tmp_path / "check", "tagged")
+    found = spark.table("tagged").collect()
+    spark.catalog.dropTempView("tagged")
+    assert Counter(tuple(map(_plain, row.late)) for row in found if row.output == "late") == Counter(late)
+    result = Counter(tuple(map(_plain, row.result))[:-1] for row in found if row.output == "result")
+    assert result == Counter(tuple(each.row.values()) for each in told.rows)
+    counts = [row for event in query.recentProgress for row in event["observedMetrics"].values()]
+    assert sum(row["late"] or 0 for row in counts) == len(late)
+    assert sum(row["lost"] or 0 for row in counts) == sum(each.missed > 0 for each in told.late)
+
+
+def test_a_batch_dataframe_is_answered_as_a_whole(spark):
+    rows = [(1, 2, 0), (2, 5, 1), (1, 3, 4), (1, 4, 20)]
+    df = spark.createDataFrame(rows, "id int, v int, s int").selectExpr(
+        "id",
+        "'a' AS kind",
+        "v",
+        "1.0D AS x",
+        "timestamp_seconds(s) AS ts",
+        "timestamp_seconds(s) AS arrived",
+        "'h' AS host",
+    )
+    plan = bound("SELECT id, SUM(v) AS total FROM Readings [RANGE 5 seconds] GROUP BY id")
+    assert sorted(map(tuple, fuse(plan, {"Readings": df}).collect())) == [(1, 2), (1, 4), (1, 5), (2, 5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("SELECT id, COUNT(*) FROM Readings GROUP BY id EMIT CHANGES", "EMIT CHANGES"),
+        ("SELECT R.id FROM Readings R [RANGE 5 seconds], Events E [RANGE 5 seconds] WHERE R.id = E.id", "two streams"),
+        ("SELECT id, soundex(kind) FROM Readings [RANGE 5 TUPLES]", "soundex"),
+        ("SELECT MAX(v) FROM Readings [RANGE 5 TUPLES]", None),
+    ],
+)
+def test_a_reason_says_why_a_plan_cannot_be_fused(text, why):
+    found = reason(bound(text))
+    assert found is None if why is None else found is not None and why.lower() in found.lower()
+
+
+def test_the_state_of_another_query_is_refused(spark, tmp_path):
+    feed = make_feed(Seeded(3), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=20, max_batches=1)
+    rows, clock = _written(spark, CATALOG.streams[0], feed, 1, tmp_path)
+    clocked = partial(fuse, streams={"Readings": rows}, punctuate=lambda *_, **__: clock)
+    finish(clocked(bound("SELECT MAX(v) AS m FROM Readings [RANGE 5 TUPLES]")), tmp_path / "check", "one")
+    write_batch(tmp_path / "clock", 1, {CLOCK: pa.array([90 * SECOND], pa.timestamp("us", "UTC"))})
+    with pytest.raises(StreamingQueryException, match="SW-553"):
+        finish(clocked(bound("SELECT MAX(v) AS m FROM Readings [RANGE 6 TUPLES]")), tmp_path / "check", "two")
+
+
+def test_buckets_are_spread_evenly_over_partitions(spark):
+    df = spark.createDataFrame([(each,) for each in BUCKETS], "bucket int")
+    for partitions in (1, 2, 4, 8):
+        spread = df.groupBy(F.expr(f"pmod(hash(bucket), {partitions})")).count().collect()
+        assert [row["count"] for row in spread] == [len(BUCKETS) // partitions] * partitions

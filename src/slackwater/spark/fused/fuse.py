@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -17,7 +17,7 @@ from slackwater.kernels.chain import parse
 from slackwater.spark.control import punctuations
 from slackwater.spark.fused.entry import Entry, entered
 from slackwater.spark.fused.host import BUCKETS, Input, hosted, output, tagged
-from slackwater.spark.fused.kernel import LATE, RESULT, ChainKernel, plain_columns
+from slackwater.spark.fused.kernel import LATE, RESULT, kernel_of, plain_columns
 from slackwater.spark.fused.lowering import chain_of
 from slackwater.spark.fused.partitioning import Partitioning, partitioning
 from slackwater.spark.relation import quoted
@@ -119,9 +119,3 @@ def _names(tree: Any) -> set[str]:
             return set().union(*map(_names, tree))
         case _:
             return set()
-
-
-@lru_cache(maxsize=64)
-def kernel_of(document: str, stream: str) -> ChainKernel:
-    """The kernel of a chain, compiled once in each worker."""
-    return ChainKernel(json.loads(document), stream)

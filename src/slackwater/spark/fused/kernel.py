@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -77,3 +79,9 @@ class ChainKernel:
 def plain_columns(schema: pa.Schema) -> list[str]:
     """The columns of a result that a query names: all but its event time."""
     return [name for name in schema.names if name != EVENT_TIME]
+
+
+@lru_cache(maxsize=64)
+def kernel_of(document: str, stream: str) -> ChainKernel:
+    """The kernel of a chain, compiled once in each worker."""
+    return ChainKernel(json.loads(document), stream)

@@ -36,7 +36,6 @@ class Operator(StatefulProcessor):
         self.wanted = wanted
 
     def init(self, handle: StatefulProcessorHandle) -> None:
-        self.kernel = self.make()
         self.handle = handle
         self.head = handle.getValueState("head", "about string, names string, timer long, head binary")
         self.pieces = handle.getMapState("pieces", "name string", "piece binary")
@@ -53,12 +52,13 @@ class Operator(StatefulProcessor):
     def _stepped(self, batches: Batches, watermark: int) -> Iterator[pd.DataFrame]:
         kept = self.head.get()
         names: set[str] = set()
-        state = self.kernel.init()
+        kernel = self.make()  # not in init: Spark calls that in a process of its own, to learn what the state is
+        state = kernel.init()
         if kept is not None:
             self._check(kept[0])
             names = set(kept[1].split("\n")) - {""}
-            state = self.kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
-        state, made = self.kernel.step(state, batches, watermark * TICKS)
+            state = kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
+        state, made = kernel.step(state, batches, watermark * TICKS)
         self._keep(state, names, watermark, None if kept is None else int(kept[2]))
         yield frame(made, self.wanted)
 

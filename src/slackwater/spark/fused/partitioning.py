@@ -58,7 +58,7 @@ def partitioning(chain: Chain) -> Partitioning:
     shared = frozenset.intersection(*(need.columns for need in needs))
     columns = tuple(name for name, _ in chain.columns if name in shared)
     if columns:
-        return Partitioning(columns, f"all of its {len(needs)} steps over several rows agree in that")
+        return Partitioning(columns, "no step needs rows of two of them together")
     whole = next((need for need in needs if not need.columns), None)
     if whole is not None:
         return Partitioning((), str(whole))
@@ -94,7 +94,8 @@ class _Walk:
                 self._numbered([item.tree for item in group] + [tree for call in calls for tree in call.arguments])
                 grouped = self._named(group)
                 if self._by_time():
-                    self._need("GROUP BY", self.by | _known(grouped.values()), "there are no plain columns to group by")
+                    whole = "is by expressions" if group else "of all rows"
+                    self._need("GROUP BY" if group else "an aggregate", self.by | _known(grouped.values()), whole)
                 self.origin = grouped | {call.name: None for call in calls}
             case Distinct():
                 self._need("DISTINCT", _known(self.origin.values()), "compares rows of all kinds")
@@ -116,7 +117,7 @@ class _Walk:
         return window is not None and window.range.is_time and not window.strict and (every_row or window.every.is_time)
 
     def _need(self, what: str, columns: frozenset[str], otherwise: str) -> None:
-        self.found.append(Need(what if columns else f"{what}: {otherwise}", columns))
+        self.found.append(Need(what if columns else f"{what} {otherwise}", columns))
 
     def _numbered(self, trees: Iterable[list[object]]) -> None:
         if any(NUMBER in marks_of(tree) for tree in trees):

@@ -1,0 +1,142 @@
+"""CSQL figures 3 and 4: a frequency that is pushed into its window, against the window-id approach of Li et al.
+
+`RANGE W TUPLES, FREQUENCY F TUPLES`, AVG, over rows up to 50 ms out of order. The window-id approach numbers the rows,
+gives each a copy for every window that it is in, and groups the copies by window id: the same reordering and the same
+aggregate, so that only the sampling differs. Both answers are compared. Processor time, in turns, the best of three.
+
+Figure 5: mixed jumping windows, RANGE in seconds and FREQUENCY in tuples, which window ids cannot express: milliseconds
+per answer. `python -m bench.windows.frequency --pages` writes docs/experiments/csql-figures-3-to-5.md.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+
+from bench.windows.kernels import BEHIND, MS, SECOND, kernel, rows, window
+
+ROWS, BATCH, KEYS = 600_000, 200_000, 100
+FREQUENCIES = (100, 1_000, 10_000, 100_000)
+SHARES = (0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0)
+SPANS = (1, 10, 60)
+TURNS = 3
+
+
+def average(grouped):
+    group = [["k", ["column", "k"], "int"]] if grouped else []
+    return {"op": "aggregate", "group": group, "calls": [["a", "avg", [["column", "x"]], "double", {}]]}
+
+
+def pushed(length, every, grouped):
+    """One kernel: the window is evaluated at every n-th row, and knows which rows it will need."""
+    steps = [window({"tuples": length}, {"tuples": every}), average(grouped)]
+    return lambda given: drive(kernel(steps), given)
+
+
+def mixed(span, every, grouped):
+    steps = [window({"time": span * SECOND}, {"tuples": every}), average(grouped)]
+    return lambda given: drive(kernel(steps), given)
+
+
+def drive(fused, given):
+    """Every batch of a stream through one kernel, and its answers."""
+    state, found = fused.init(), []
+    for start in range(0, given.num_rows, BATCH):
+        state, output, _ = fused.step(state, given.slice(start, BATCH), (start + BATCH) * MS - BEHIND)
+        found.append(output)
+    return pa.Table.from_batches(found)
+
+
+def by_window_id(length, every, grouped):
+    """Rows in order, each tagged with the ids of its windows, then an aggregate per id that ends with its window."""
+    ordered, tallied = kernel([]), kernel([window({"time": 1}, {"time": 1}), average(grouped)])
+
+    def run(given):
+        waiting, open_, found, number = ordered.init(), tallied.init(), [], 0
+        for start in range(0, given.num_rows, BATCH):
+            waiting, output, _ = ordered.step(waiting, given.slice(start, BATCH), (start + BATCH) * MS - BEHIND)
+            copies = tagged(output, number, length, every)
+            number += output.num_rows
+            open_, made, _ = tallied.step(open_, copies, number // every + 1)
+            found.append(made)
+        return pa.Table.from_batches(found)
+
+    return run
+
+
+def tagged(ordered, before, length, every):
+    """A copy of each row for each of its windows, their ids as times. Window i ends at row i * every."""
+    number = np.arange(before + 1, before + 1 + ordered.num_rows)
+    first, after = -(-number // every), -(-(number + length) // every)
+    copies = np.maximum(after - first, 0)
+    row = np.repeat(np.arange(ordered.num_rows), copies)
+    ids = first[row] + np.arange(len(row)) - np.repeat(np.cumsum(copies) - copies, copies)
+    taken = ordered.select(["k", "x"]).take(pa.array(row))
+    return pa.record_batch([*taken.columns, pa.array(ids).cast(pa.timestamp("us", "UTC"))], names=["k", "x", "ts"])
+
+
+def compared(one, two, given):
+    """Processor seconds of both, in turns: the best of each; and how many answers there were."""
+    best = [np.inf, np.inf]
+    for _ in range(TURNS):
+        for which, run in enumerate((one, two)):
+            started = time.process_time()
+            found = run(given)
+            best[which] = min(best[which], time.process_time() - started)
+            if which == 0:
+                wanted = found
+    assert same(wanted, found)
+    return best[0], best[1], wanted.num_rows
+
+
+def same(one, two):
+    return one.column("a").to_pylist() == two.column("a").to_pylist()
+
+
+def ratios(grouped):
+    given = rows(KEYS, ROWS)
+    found = {}
+    for every in FREQUENCIES:
+        for share in SHARES:
+            length = int(every * share)
+            ours, theirs, _ = compared(pushed(length, every, grouped), by_window_id(length, every, grouped), given)
+            found[every, share] = ours / theirs
+    return found
+
+
+def shown(found, title):
+    print(f"\n{title}\n{'W/F':>6}" + "".join(f"{f'F = {every:,}':>14}" for every in FREQUENCIES))
+    for share in SHARES:
+        print(f"{share:>6.0%}" + "".join(f"{found[every, share]:>14.2f}" for every in FREQUENCIES), flush=True)
+
+
+def costs():
+    """Milliseconds per answer row of mixed jumping windows, by seconds and frequency."""
+    given, found = rows(KEYS, ROWS), {}
+    for span in SPANS:
+        for every in FREQUENCIES:
+            started = time.process_time()
+            answers = mixed(span, every, False)(given).num_rows
+            found[span, every] = (time.process_time() - started) * 1000 / answers
+    print(f"\nfigure 5, ms per answer\n{'RANGE':>10}" + "".join(f"{f'F = {every:,}':>14}" for every in FREQUENCIES))
+    for span in SPANS:
+        print(f"{span:>8} s" + "".join(f"{found[span, every]:>14.3f}" for every in FREQUENCIES), flush=True)
+    return found
+
+
+def main():
+    plain, grouped = ratios(False), ratios(True)
+    shown(plain, "figure 3, pushed down / window id")
+    shown(grouped, f"figure 4, the same with GROUP BY, {KEYS} keys")
+    return plain, grouped, costs()
+
+
+if __name__ == "__main__":
+    figures = main()
+    if "--pages" in sys.argv:
+        from bench.windows.page import write
+
+        write(*figures)
