@@ -25,6 +25,9 @@ def run(
     ] = None,
     master: Annotated[str, typer.Option(help="A Spark master: local[*], spark://..., yarn.")] = "local[*]",
     available_now: Annotated[bool, typer.Option("--available-now", help="Process what is there, then end.")] = False,
+    no_flush: Annotated[
+        bool, typer.Option("--no-flush", help="With --available-now: leave windows open that may still get rows.")
+    ] = False,
     duration: Annotated[
         str | None, typer.Option("--for", metavar="TIME", help="Stop after a time, such as '20 seconds'.")
     ] = None,
@@ -40,5 +43,5 @@ def run(
         slackwater run traffic.sql --for '20 seconds'
     """
     place = checkpoint or file.with_suffix(".checkpoint")
-    conditions = Conditions(place, master, available_now, parse_duration(duration))
+    conditions = Conditions(place, master, available_now, not no_flush, parse_duration(duration))
     run_script(load(file, settings or ()), conditions, Watch(Console(highlight=False), quiet=quiet))

@@ -59,8 +59,7 @@ def with_disorder_control(
 class Place:
     """Where control keeps its state, and what wakes it.
 
-    `checkpoint` is that of the query, if it is known; `ticks` (columns silence and beyond, see `Batch`) tell of the
-    time that passes while no row comes.
+    `checkpoint` is that of the query, if it is known; `ticks` (see `Tick`) tell of time that passes while no row comes.
     """
 
     checkpoint: str | None = None
@@ -111,7 +110,7 @@ def punctuations(
     """
     summaries = df.select(*_times(event_time, arrival, source)).mapInArrow(summarise, SCHEMA)
     if place.ticks is not None:
-        summaries = summaries.unionByName(tick_rows(place.ticks))
+        summaries = summaries.unionByName(tick_rows(place.ticks, name))
     if place.checkpoint is None:
         accounts = _in_store(summaries, policy, in_arrival_order=arrival is not None)
     else:

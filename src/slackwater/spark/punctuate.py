@@ -150,10 +150,11 @@ def observed(controller: Controller, before: Account, batch: Batch) -> Account:
 def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:
     """The account after a tick. A stream that is silent for longer than `idle` is taken to go on with the clock from
     its newest row; one that has ended goes `beyond` all its windows."""
+    newest = before.newest or batch.newest
     silence = 0 if batch.rows else max(batch.silence, before.silence)
-    targets = [before.newest + silence - idle] if silence > idle else []
-    targets += [] if batch.beyond is None else [before.newest + batch.beyond]
-    if not targets or not before.newest:
+    targets = [newest + silence - idle] if silence > idle else []
+    targets += [] if batch.beyond is None else [newest + batch.beyond]
+    if not targets or not newest:
         return before
     return replace(
         before,

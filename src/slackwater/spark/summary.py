@@ -16,7 +16,8 @@ from pyspark.sql import DataFrame
 Times = npt.NDArray[np.int64]
 
 SCHEMA = (
-    "key int, part int, piece int, rows long, event binary, arrival binary, source binary, silence long, beyond long"
+    "key int, part int, piece int, rows long, event binary, arrival binary, source binary, "
+    "silence long, beyond long, newest long"
 )
 ARROW = pa.schema(
     [
@@ -29,6 +30,7 @@ ARROW = pa.schema(
         ("source", pa.binary()),
         ("silence", pa.int64()),
         ("beyond", pa.int64()),
+        ("newest", pa.int64()),
     ]
 )
 ROWS_PER_PIECE = 1 << 20
@@ -39,7 +41,7 @@ class Batch:
     """The rows of one micro-batch in arrival order; `rows` counts those without an event time as well.
 
     A tick says for how long no row has come (`silence`), or that no more will (`beyond`: how far the punctuation
-    is to go beyond the newest row).
+    is to go beyond the newest row); `newest` is that of any stream of the query.
     """
 
     rows: int
@@ -48,6 +50,7 @@ class Batch:
     source: Times | None = None
     silence: int = 0
     beyond: int | None = None
+    newest: int = 0
 
 
 def summarise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -60,10 +63,11 @@ def summarise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist([row], schema=ARROW)
 
 
-def tick_rows(ticks: DataFrame) -> DataFrame:
-    """Ticks (columns silence and beyond, in milliseconds) as summary rows."""
+def tick_rows(ticks: DataFrame, stream: str) -> DataFrame:
+    """The ticks (see `Tick`) that concern a stream, as summary rows."""
     nothing = {"key": "0", "part": "-1", "piece": "0", "rows": "0L", "event": "X''", "arrival": "X''", "source": "X''"}
-    return ticks.selectExpr(*(f"{value} AS {name}" for name, value in nothing.items()), "silence", "beyond")
+    own = ticks.where(ticks["stream"].isNull() | (ticks["stream"] == stream))
+    return own.selectExpr(*(f"{value} AS {name}" for name, value in nothing.items()), "silence", "beyond", "newest")
 
 
 def unpacked(frames: Iterable[pd.DataFrame], *, in_arrival_order: bool) -> Batch:
@@ -78,15 +82,13 @@ def unpacked(frames: Iterable[pd.DataFrame], *, in_arrival_order: bool) -> Batch
         order = np.argsort(arrival, kind="stable")
         event, arrival = event[order], arrival[order]
         source = source[order] if len(source) else source
-    silence, beyond = pieces["silence"].max(), pieces["beyond"].max()
-    return Batch(
-        int(pieces["rows"].sum()),
-        event,
-        arrival,
-        source if len(source) else None,
-        0 if pd.isna(silence) else int(silence),
-        None if pd.isna(beyond) else int(beyond),
-    )
+    silence, beyond, newest = (_largest(pieces[name]) for name in ("silence", "beyond", "newest"))
+    given = source if len(source) else None
+    return Batch(int(pieces["rows"].sum()), event, arrival, given, silence or 0, beyond, newest or 0)
+
+
+def _largest(column: pd.Series) -> int | None:
+    return int(column.max()) if column.notna().any() else None
 
 
 def _pieces(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -1,0 +1,52 @@
+"""The end of a stream, and its silence: windows that no more rows would close."""
+
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from rich.console import Console
+
+from slackwater.app.run import Conditions, run
+from slackwater.app.watch import Watch
+from slackwater.lang import parse_script
+
+ROWS = 4_000
+STREAM = f"""
+CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
+USING generate OPTIONS (rate '1000', rows '{ROWS}', mean '0.1 seconds', pace 'max', batch '2 seconds')
+TIMESTAMP BY timestamp ARRIVAL BY received;
+CREATE SINK counts USING parquet OPTIONS (path '{{path}}');
+"""
+# Nothing is late: 5,000 rows are held before any is released.
+PER_WINDOW = "SELECT COUNT(*) AS n, window_end FROM Traffic [RANGE 1 second SLIDE 1 second SLACK 5000{idle}]"
+PER_ROW = "SELECT COUNT(*) AS n FROM Traffic [RANGE 100 TUPLES, FREQUENCY 100 TUPLES SLACK 5000{idle}]"
+
+
+@pytest.fixture
+def total(spark: SparkSession, tmp_path: Path) -> Callable[..., int]:
+    """How many rows the windows held that a run gave out."""
+
+    def ran(query: str, idle: str = "", **conditions: object) -> int:
+        sink = tmp_path / "out"
+        script = parse_script(STREAM.format(path=sink) + f"INSERT INTO counts {query.format(idle=idle)};")
+        asked = Conditions(tmp_path / "check", "local[2]", **conditions)  # type: ignore[arg-type]
+        run(script, asked, Watch(Console(file=StringIO(), width=200)))
+        return int(spark.read.parquet(str(sink)).selectExpr("sum(n)").first()[0] or 0)
+
+    return ran
+
+
+@pytest.mark.parametrize("query", [PER_WINDOW, PER_ROW], ids=["native", "fused"])
+def test_a_run_over_what_is_there_closes_every_window(total, query):
+    assert total(query, available_now=True) == ROWS
+
+
+def test_windows_stay_open_if_asked_and_a_flush_later_closes_them(total):
+    assert total(PER_WINDOW, available_now=True, flush=False) == 0
+    assert total(PER_WINDOW, available_now=True) == ROWS
+
+
+def test_a_stream_that_falls_silent_is_waited_for_as_long_as_stated(total):
+    assert total(PER_WINDOW, " IDLE 1 second", seconds=12) == ROWS
