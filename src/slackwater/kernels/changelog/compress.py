@@ -14,6 +14,9 @@ from slackwater.kernels.arrays import Bools, Ints, joined
 from slackwater.kernels.changelog.log import Log, Tuples, located
 from slackwater.kernels.keys import dense, normal
 
+ODD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
+"""Spreads neighbouring numbers far apart."""
+
 
 def compressed(log: Log, now: int) -> Log:
     """The changelog that leaves the same tuples alive at the end of the batch, when the punctuation is `now`."""
@@ -30,16 +33,32 @@ def compressed(log: Log, now: int) -> Log:
 def _different(born: Tuples, ended: Tuples) -> tuple[Bools, Bools]:
     """Which of either have no counterpart with the same columns and the same bound among the other."""
     came, gone = np.ones(len(born), np.bool_), np.ones(len(ended), np.bool_)
-    if not len(born) or not len(ended):
+    one, two = _mixed(born), _mixed(ended)
+    line = np.sort(np.concatenate([one, two]))
+    if not (line[1:] == line[:-1]).any():
         return came, gone
+    some, others = np.isin(one, two), np.isin(two, one)
+    if not some.any():
+        return came, gone
+    born, ended = born.at(some), ended.at(others)
     code = _same(born, ended)
     one, two = code[: len(born)], code[len(born) :]
     size = int(code.max()) + 1
     cancel = np.minimum(np.bincount(one, minlength=size), np.bincount(two, minlength=size))
-    if cancel.any():
-        came[_ordinal(one) < cancel[one]] = False
-        gone[_ordinal(two) < cancel[two]] = False
+    came[np.flatnonzero(some)[_ordinal(one) < cancel[one]]] = False
+    gone[np.flatnonzero(others)[_ordinal(two) < cancel[two]]] = False
     return came, gone
+
+
+def _mixed(tuples: Tuples) -> Ints:
+    """The bound and the numbers of each row in one number: what differs here is not equal, and need not be compared."""
+    mixed = tuples.end.copy()
+    with np.errstate(over="ignore"):
+        for column in tuples.rows.columns:
+            if pa.types.is_integer(column.type):
+                numbers = column if not column.null_count else column.fill_null(0)
+                mixed = mixed * ODD + numbers.to_numpy()
+    return mixed
 
 
 def _same(born: Tuples, ended: Tuples) -> Ints:
