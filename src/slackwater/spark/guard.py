@@ -1,0 +1,85 @@
+"""Which query a checkpoint belongs to: the state of one query must not be read as that of another."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from slackwater.algebra.document import to_document
+from slackwater.algebra.nodes import Aggregate, Emit, Plan, Project, Select
+from slackwater.errors import RunError
+from slackwater.spark.ways import Host, way_of
+
+FILE = "slackwater.json"
+LONGEST = 60
+
+
+def admit(plan: Plan, checkpoint: Path) -> None:
+    """Lets a plan go on from a checkpoint, or refuses it; a new checkpoint becomes the plan's own.
+
+    Under Spark's own operators what stands above the last of them that has state, the select list and HAVING, may
+    change: it is no part of what the checkpoint holds.
+    """
+    file = checkpoint / FILE
+    mine = {"host": way_of(plan).host.value, **to_document(_stateful(plan))}
+    if file.exists():
+        _compare(checkpoint, _read(file), json.loads(json.dumps(mine)))
+        return
+    if (checkpoint / "offsets").exists():
+        raise _refused(checkpoint, f"it lacks {FILE}: it was made by something else")
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    draft = checkpoint / f"_{FILE}"
+    draft.write_text(json.dumps(mine))
+    draft.rename(file)
+
+
+def _stateful(plan: Plan) -> Plan:
+    if way_of(plan).host is Host.FUSED or (isinstance(plan, Emit) and plan.sync):
+        return plan
+    top = plan
+    while isinstance(top, Emit | Project | Select):
+        top = top.child
+    # Rows that are not aggregated are gathered as the select list has them.
+    return top if isinstance(top, Aggregate) else plan
+
+
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text())
+    except ValueError as cause:
+        raise _refused(file.parent, f"its {FILE} is torn") from cause
+
+
+def _compare(checkpoint: Path, kept: Any, mine: Any) -> None:
+    change = next(_changes(kept, mine, ""), None)
+    if change is not None:
+        raise _refused(checkpoint, change)
+
+
+def _refused(checkpoint: Path, why: str) -> RunError:
+    return RunError(
+        "SW-511",
+        f"the checkpoint '{checkpoint}' is not that of this query: {why}",
+        expected="the query that began it",
+        hint="give another --checkpoint, or delete this one to begin anew",
+    )
+
+
+def _changes(kept: Any, mine: Any, place: str) -> Iterator[str]:
+    """Where two documents differ, in words."""
+    match kept, mine:
+        case dict(), dict():
+            for name in sorted(kept.keys() | mine.keys()):
+                yield from _changes(kept.get(name), mine.get(name), f"{place}.{name}".removeprefix("."))
+        case list(), list() if len(kept) == len(mine):
+            for number, (one, two) in enumerate(zip(kept, mine, strict=True)):
+                yield from _changes(one, two, f"{place}[{number}]")
+        case _ if kept != mine:
+            yield f"{place} was {_told(kept)} and is {_told(mine)}"
+
+
+def _told(value: Any) -> str:
+    written = json.dumps(value)
+    return written if len(written) <= LONGEST else f"{written[:LONGEST]}..."

@@ -1,0 +1,70 @@
+"""A checkpoint goes on with its own query only."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from slackwater.errors import RunError
+from slackwater.lang import bind_query
+from slackwater.rewrite import rewrite
+from slackwater.spark.guard import FILE, admit
+from slackwater.testing.catalog import CATALOG
+
+QUERY = """SELECT id, COUNT(*) AS n, AVG(v) AS mean FROM Readings [RANGE 10 seconds SLIDE 5 seconds DRATIO 1%]
+WHERE v > 1 GROUP BY id HAVING COUNT(*) > 2"""
+ROWS = "SELECT id, v AS value FROM Readings [RANGE 10 seconds SLIDE 5 seconds] WHERE v > 1"
+FUSED = "SELECT id, COUNT(*) AS n FROM Readings [RANGE 10 TUPLES] GROUP BY id HAVING COUNT(*) > 2"
+
+
+def admitted(text: str, folder: Path) -> None:
+    admit(rewrite(bind_query(text, CATALOG)).plan, folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new"),
+    [
+        (QUERY, "COUNT(*) AS n, AVG(v) AS mean", "COUNT(*) + 1 AS more, AVG(v) / 2 AS half"),
+        (QUERY, "COUNT(*) > 2", "COUNT(*) > 5"),
+        (QUERY, "SELECT id, COUNT", "SELECT id, COUNT"),
+    ],
+)
+def test_what_the_checkpoint_does_not_hold_may_change(tmp_path, text, old, new):
+    admitted(text, tmp_path)
+    admitted(text.replace(old, new), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "told"),
+    [
+        (QUERY, "RANGE 10", "RANGE 20", r'range was "10 seconds" and is "20 seconds"'),
+        (QUERY, "SLIDE 5 seconds", "SLIDE 2 seconds", "every was"),
+        (QUERY, "v > 1", "v > 2", "condition.sql was"),
+        (QUERY, "DRATIO 1%", "DRATIO 2%", "policy.dratio was 0.01 and is 0.02"),
+        (QUERY, "AVG(v)", "MAX(v)", "aggregates"),
+        (QUERY, "GROUP BY id", "GROUP BY id, kind", '"kind"'),
+        (QUERY, "RANGE 10 seconds SLIDE 5 seconds", "RANGE 10 TUPLES", 'host was "native" and is "fused"'),
+        (ROWS, "v AS value", "v * 2 AS value", "items"),
+        (FUSED, "> 2", "> 3", "condition"),
+    ],
+)
+def test_another_query_is_refused_and_told_where_it_differs(tmp_path, text, old, new, told):
+    admitted(text, tmp_path)
+    with pytest.raises(RunError) as caught:
+        admitted(text.replace(old, new), tmp_path)
+    assert caught.value.code == "SW-511"
+    assert re.search(told, str(caught.value)), str(caught.value)
+    admitted(text, tmp_path)
+
+
+@pytest.mark.parametrize("found", ["", '{"slackwater": 1, "pla'])
+def test_a_torn_record_is_no_licence(tmp_path, found):
+    (tmp_path / FILE).write_text(found)
+    with pytest.raises(RunError, match="torn"):
+        admitted(QUERY, tmp_path)
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path):
+    (tmp_path / "offsets").mkdir()
+    with pytest.raises(RunError, match="made by something else"):
+        admitted(QUERY, tmp_path)
