@@ -24,7 +24,7 @@ from slackwater.kernels.chain import (
 )
 from slackwater.kernels.expressions import marks_of
 from slackwater.kernels.extents import ExtentGroups, ExtentRows
-from slackwater.kernels.hold import Hold
+from slackwater.kernels.hold import HOLD, Cycle, Hold
 from slackwater.kernels.jump_window import JumpGroups, JumpRows
 from slackwater.kernels.row_window import RowStream, RowWindow
 from slackwater.kernels.rows import ROW_NUMBER, Rows, no_rows
@@ -51,7 +51,7 @@ def compiled(chain: Chain) -> Compiled:
     sample = no_rows(chain.schema)
     extent = _first_extent(steps)
     if extent is None:
-        operators.append(Hold("hold", numbered))
+        operators.append(Hold(HOLD, numbered, _cycle(steps)))
     while steps:
         taken = _taken(steps)
         operator = _operator(f"{len(operators)}", steps[:taken], sample, numbered)
@@ -83,6 +83,14 @@ def is_extent(window: Window) -> bool:
 
 def at_every_row(window: Window) -> bool:
     return window.every == Length(1, is_time=False)
+
+
+def _cycle(steps: Sequence[Step]) -> Cycle | None:
+    """Which rows of the stream a first window that is shorter than its jumps needs."""
+    match steps:
+        case [Window(range=Length(last, False), every=Length(every, False), count_by=(), strict=False) as window, *_]:
+            return Cycle(every, last) if last < every and not window.by else None
+    return None
 
 
 def _first_extent(steps: Sequence[Step]) -> Window | None:

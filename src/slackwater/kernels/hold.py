@@ -8,6 +8,8 @@ Kept: the rows that are not released, and how many rows have come.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 
@@ -33,12 +35,28 @@ def arrived(memory: Memory, name: str, batch: pa.RecordBatch, time: Ints, arriva
     return Rows(batch, time, {ARRIVAL: pa.array(came), POSITION: pa.array(position)})
 
 
-class Hold:
-    """Rows in any order in, rows in sequence out, numbered if anyone asks for their numbers."""
+HOLD = "hold"
+CYCLE = "cycle"
+"""The number that a row of a cycle has in the stream; how many rows the stream has had is in memory, `hold.last`."""
 
-    def __init__(self, name: str, numbered: bool) -> None:
+
+class Cycle(NamedTuple):
+    """Of every so many rows of the stream, the last so many: CSQL's jump_to where a window is shorter than its jump."""
+
+    every: int
+    last: int
+
+
+class Hold:
+    """Rows in any order in, rows in sequence out, numbered if anyone asks for their numbers.
+
+    With a cycle only its rows leave, numbered: what stands above needs no others, and they are not even put in order.
+    """
+
+    def __init__(self, name: str, numbered: bool, cycle: Cycle | None = None) -> None:
         self.name = name
-        self.numbered = numbered
+        self.numbered = numbered or cycle is not None
+        self.cycle = cycle
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         rows = rows.at(rows.time >= span.before)
@@ -49,12 +67,18 @@ class Hold:
         if waiting is not None:
             out = after(unpacked(waiting), out)
         order = in_sequence(out.time, *(out.marks[name].to_numpy() for name in (ARRIVAL, POSITION)))
-        out = out if order is None else out.at(order)
-        return Rows(out.batch, out.time, self._numbers(memory, len(out))), span
-
-    def _numbers(self, memory: Memory, count: int) -> dict[str, pa.Array]:
         if not self.numbered:
-            return {}
+            out = out if order is None else out.at(order)
+            return Rows(out.batch, out.time), span
+        number = self._numbers(memory, len(out))
+        if self.cycle is not None:
+            places = np.flatnonzero((number - 1) % self.cycle.every >= self.cycle.every - self.cycle.last)
+            number, order = number[places], places if order is None else order[places]
+        out = out if order is None else out.at(order)
+        marks = {ROW_NUMBER: pa.array(number)}
+        return Rows(out.batch, out.time, marks if self.cycle is None else {**marks, CYCLE: marks[ROW_NUMBER]}), span
+
+    def _numbers(self, memory: Memory, count: int) -> Ints:
         last = memory.number(f"{self.name}.last")
         memory.put(f"{self.name}.last", last + count)
-        return {ROW_NUMBER: pa.array(np.arange(last + 1, last + 1 + count))}
+        return np.arange(last + 1, last + 1 + count)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import partial
 
 import pyarrow as pa
 import pytest
@@ -117,11 +116,16 @@ def test_a_reason_says_why_a_plan_cannot_be_fused(text, why):
 def test_the_state_of_another_query_is_refused(spark, tmp_path):
     feed = make_feed(Seeded(3), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=20, max_batches=1)
     rows, clock = _written(spark, CATALOG.streams[0], feed, 1, tmp_path)
-    clocked = partial(fuse, streams={"Readings": rows}, punctuate=lambda *_, **__: clock)
-    finish(clocked(bound("SELECT MAX(v) AS m FROM Readings [RANGE 5 TUPLES]")), tmp_path / "check", "one")
+
+    def run(text: str) -> None:
+        writer = fuse(bound(text), {"Readings": rows}, lambda *_, **__: clock).writeStream.format("noop")
+        query = writer.option("checkpointLocation", str(tmp_path / "check")).trigger(availableNow=True).start()
+        query.awaitTermination()
+
+    run("SELECT MAX(v) AS m FROM Readings [RANGE 5 TUPLES]")
     write_batch(tmp_path / "clock", 1, {CLOCK: pa.array([90 * SECOND], pa.timestamp("us", "UTC"))})
     with pytest.raises(StreamingQueryException, match="SW-553"):
-        finish(clocked(bound("SELECT MAX(v) AS m FROM Readings [RANGE 6 TUPLES]")), tmp_path / "check", "two")
+        run("SELECT MAX(v) AS m FROM Readings [RANGE 6 TUPLES]")
 
 
 def test_buckets_are_spread_evenly_over_partitions(spark):
