@@ -1,0 +1,111 @@
+"""From plans to trees of changelog operators: classes, keys, what finds the pairs of a join, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from slackwater.errors import QueryError
+from slackwater.kernels.changelog.kernel import Changes
+from slackwater.kernels.changelog.structures import kept
+from slackwater.lang import bind_query, parse_script
+from slackwater.spark.fused.changelog import changes_of
+
+CATALOG = parse_script(
+    """
+    CREATE STREAM S (id INT, v INT, name STRING, ts TIMESTAMP) USING rate OPTIONS (a '1') TIMESTAMP BY ts;
+    CREATE STREAM R (id INT, w DOUBLE, ts TIMESTAMP) USING rate OPTIONS (a '1') TIMESTAMP BY ts;
+    CREATE STREAM Edits (op STRING, id INT, v INT, ts TIMESTAMP, PRIMARY KEY (id)) USING rate OPTIONS (a '1')
+        TIMESTAMP BY ts CHANGELOG BY op;
+    """
+).catalog
+
+
+def tree(query: str) -> dict[str, Any]:
+    return changes_of(bind_query(f"{query} EMIT CHANGES", CATALOG))
+
+
+def lines(query: str) -> list[tuple[str, int, Any]]:
+    return [(each.operator, each.level, each.key) for each in kept(Changes(tree(query)).query)]
+
+
+def test_classes_and_keys_are_those_of_the_algebra():
+    assert lines("SELECT id, SUM(v) AS total FROM S [RANGE 10 seconds] GROUP BY id") == [
+        ("project", 4, ("id",)),
+        ("aggregate", 4, ("id",)),
+        ("window", 2, None),
+        ("source", 1, None),
+    ]
+
+
+def test_a_changelog_makes_all_above_it_class_4():
+    found = lines("SELECT DISTINCT v FROM Edits [RANGE 10 seconds]")
+    assert {level for _, level, _ in found} == {4}
+    assert found[-1] == ("source", 4, ("id",))
+
+
+def test_windows_of_different_lengths_make_class_3():
+    found = lines("SELECT id FROM S [RANGE 10 seconds] UNION ALL SELECT id FROM R [RANGE 5 seconds]")
+    assert [(operator, level) for operator, level, _ in found if operator in ("union", "window")] == [
+        ("union", 3),
+        ("window", 2),
+        ("window", 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        "FROM S [RANGE 5 seconds], R [RANGE 5 seconds] WHERE S.id = R.id AND v < w",
+        "FROM S, R WHERE v < w AND R.id = S.id",
+    ],
+)
+def test_what_compares_one_side_with_the_other_finds_the_pairs(where: str):
+    node = tree(f"SELECT S.id, v, w {where}")["query"]["child"]
+    assert node["op"] == "join"
+    assert node["on"] == [[["column", "id"], ["column", "id"]]]
+    assert node["condition"] == ["<", ["column", "v"], ["column", "w"]]
+    assert node["columns"] == ["S.id", "v", "name", "S.ts", "R.id", "w", "R.ts"]
+
+
+def test_a_condition_over_both_sides_at_once_does_not():
+    node = tree("SELECT v FROM S, R WHERE S.id + R.id = 3")["query"]["child"]
+    assert node["on"] == []
+    assert node["condition"] == ["=", ["+", ["column", "S.id"], ["column", "R.id"]], ["literal", 3, "int"]]
+
+
+def test_a_stream_that_is_read_twice_is_one_input():
+    made = tree("SELECT a.v FROM S a [RANGE 5 seconds], S b [RANGE 3 seconds] WHERE a.id = b.id")
+    assert list(made["inputs"]) == ["S"]
+
+
+def test_a_subquery_that_looks_at_single_rows_is_a_stream():
+    found = lines("SELECT COUNT(*) AS n FROM (SELECT v FROM S [RANGE 5 seconds] WHERE v > 1) AS q [RANGE 3 seconds]")
+    assert [operator for operator, _, _ in found] == ["project", "aggregate", "window", "project", "filter", "source"]
+    assert found[2][1] == 2
+
+
+def test_a_subquery_that_may_still_change_is_its_changelog():
+    found = lines("SELECT MAX(n) AS most FROM (SELECT id, COUNT(*) AS n FROM S GROUP BY id) AS q")
+    assert [operator for operator, _, _ in found] == ["project", "aggregate", "project", "aggregate", "source"]
+    assert {level for _, level, _ in found[:-1]} == {4}
+
+
+def test_marks_of_an_instant_that_tuples_do_not_have():
+    with pytest.raises(QueryError, match="SW-361"):
+        Changes(tree("SELECT v, row_number FROM S [RANGE 5 seconds]"))
+    assert Changes(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT COUNT(*) AS n FROM S [RANGE 5 seconds SLIDE 5 seconds]",
+        "SELECT v FROM S [RANGE 5 seconds, FREQUENCY 2 TUPLES]",
+        "SELECT COUNT(*) AS n FROM (SELECT MAX(v) AS m FROM S [RANGE 5 seconds]) AS q",
+    ],
+)
+def test_what_has_no_kernel_is_refused(query: str):
+    with pytest.raises(QueryError, match="SW-363"):
+        tree(query)
