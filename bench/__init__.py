@@ -10,6 +10,8 @@ BENCHMARKS = {
     "adcj": "bench.disorder.adcj",
     "win": "bench.disorder.win",
     "kernels": "bench.windows.kernels",
+    "frequency": "bench.windows.frequency",
+    "fused": "bench.windows.spark",
     "changelog-models": "bench.changelog.models",
     "changelog-compression": "bench.changelog.compression",
     "overhead": "bench.spark.overhead",

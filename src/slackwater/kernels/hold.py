@@ -46,6 +46,16 @@ class Cycle(NamedTuple):
     every: int
     last: int
 
+    def places(self, before: int, count: int) -> Ints:
+        """Which of `count` rows, `before` having been there, are of the cycle.
+
+        >>> Cycle(5, 2).places(4, 10).tolist()
+        [0, 4, 5, 9]
+        """
+        starts = np.arange(before // self.every, (before + count) // self.every + 1) * self.every
+        places: Ints = ((starts + self.every - self.last)[:, None] + np.arange(self.last)).ravel() - before
+        return places[(places >= 0) & (places < count)]
+
 
 class Hold:
     """Rows in any order in, rows in sequence out, numbered if anyone asks for their numbers.
@@ -67,18 +77,14 @@ class Hold:
         if waiting is not None:
             out = after(unpacked(waiting), out)
         order = in_sequence(out.time, *(out.marks[name].to_numpy() for name in (ARRIVAL, POSITION)))
+        out = Rows(out.batch, out.time)
         if not self.numbered:
-            out = out if order is None else out.at(order)
-            return Rows(out.batch, out.time), span
-        number = self._numbers(memory, len(out))
-        if self.cycle is not None:
-            places = np.flatnonzero((number - 1) % self.cycle.every >= self.cycle.every - self.cycle.last)
-            number, order = number[places], places if order is None else order[places]
-        out = out if order is None else out.at(order)
-        marks = {ROW_NUMBER: pa.array(number)}
-        return Rows(out.batch, out.time, marks if self.cycle is None else {**marks, CYCLE: marks[ROW_NUMBER]}), span
-
-    def _numbers(self, memory: Memory, count: int) -> Ints:
+            return (out if order is None else out.at(order)), span
         last = memory.number(f"{self.name}.last")
-        memory.put(f"{self.name}.last", last + count)
-        return np.arange(last + 1, last + 1 + count)
+        memory.put(f"{self.name}.last", last + len(out))
+        if self.cycle is None:
+            out = out if order is None else out.at(order)
+            return out.marked(ROW_NUMBER, np.arange(last + 1, last + 1 + len(out))), span
+        places = self.cycle.places(last, len(out))
+        out = out.at(places if order is None else order[places])
+        return out.marked(ROW_NUMBER, last + 1 + places).marked(CYCLE, last + 1 + places), span
