@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.algebra.policies import ratio_text
@@ -15,12 +16,14 @@ from slackwater.disorder import NO_PUNCTUATION
 
 POINTS = 4_000
 """Rows that are drawn as dots; more would be a blot."""
+NAME_HEIGHT = 0.055
+"""Of the axes: what a name needs."""
 DRAWN = ("budget", "adaptive", "quantile", "best constant (newest)")
 
 
 def plot(advice: Advice, file: Path) -> None:
     """Hold against late share for all of them, and punctuation against event time."""
-    figure = Figure(figsize=(12, 5.2), layout="constrained")
+    figure = Figure(figsize=(13, 5.2), layout="constrained")
     trade, course = figure.subplots(1, 2)
     _trade(trade, advice)
     _course(course, advice)
@@ -33,16 +36,53 @@ def _trade(axes: Axes, advice: Advice) -> None:
     where = axes.get_xaxis_transform()
     axes.text(advice.dratio * 100, 0.02, " allowed", transform=where, fontsize=8, color="#777777")
     least = 100 * 0.3 / advice.rows
-    ordered = sorted(advice.lines, key=lambda line: line.mean_hold)
-    for number, line in enumerate(ordered):
-        place = (max(line.late_share * 100, least), max(line.mean_hold, 1e-4))
+    ordered = sorted(advice.lines, key=lambda line: (line.mean_hold, line.late_share))
+    places = [(max(line.late_share * 100, least), max(line.mean_hold, 1e-4)) for line in ordered]
+    for line, place in zip(ordered, places, strict=True):
         axes.plot(*place, marker="D" if line.yardstick else "o", color=_colour(line), markersize=8)
-        shift = (8, 9 if number % 2 else -11)
-        axes.annotate(line.name, place, xytext=shift, textcoords="offset points", fontsize=8, color=_colour(line))
     axes.set(xscale="log", yscale="log", xlabel="late rows, %", ylabel="mean hold, s", title="what it costs")
     axes.margins(y=0.15)
-    axes.set_xlim(least / 2, 900)
+    axes.set_xlim(least / 2, 100)
+    axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.grid(visible=True, which="major", alpha=0.3)
+    _name(axes, ordered, places)
+
+
+def _name(axes: Axes, lines: list[Line], places: list[tuple[float, float]]) -> None:
+    """Names in a column beside the axes, in the order of the points, each tied to its own: points may coincide."""
+    low, high = np.log(axes.get_ylim())
+    heights = spread([(float(np.log(hold)) - low) / (high - low) for _, hold in places], NAME_HEIGHT)
+    for line, place, height in zip(lines, places, heights, strict=True):
+        axes.annotate(
+            line.name,
+            place,
+            xytext=(1.06, height),
+            textcoords="axes fraction",
+            annotation_clip=False,
+            va="center",
+            fontsize=8,
+            color=_colour(line),
+            arrowprops={"arrowstyle": "-", "relpos": (0, 0.5), "color": _colour(line), "alpha": 0.35, "shrinkB": 4},
+        )
+
+
+def spread(wanted: list[float], gap: float) -> list[float]:
+    """Heights between 0 and 1 near the wanted ones, which rise, and at least a gap apart where there is room.
+
+    >>> spread([0.2, 0.2, 0.9, 1.0], 0.25)
+    [0.2, 0.45, 0.75, 1.0]
+    """
+    placed: list[float] = []
+    for each in wanted:
+        placed.append(max(each, placed[-1] + gap) if placed else each)
+    limit = 1.0
+    for number in reversed(range(len(placed))):
+        placed[number] = min(placed[number], limit)
+        limit = placed[number] - gap
+    return placed
 
 
 def _course(axes: Axes, advice: Advice) -> None:
