@@ -75,8 +75,27 @@ def test_a_view_is_no_stream():
 def test_late_rows_say_by_how_much_and_what_they_missed():
     late = late_stream(Pipeline("q", None, Emit(Disorder(_scan(), Policy()))))
     assert late is not None
-    assert (late.name, late.event_time, late.options) == ("q$late", "t", {"pipeline": "q"})
+    origin = {"pipeline": "q", "stream": "Traffic"}
+    assert (late.name, late.event_time, late.options) == ("q$late", "t", origin)
     assert [field.name for field in late.fields] == ["id", "t", "r", "late_by", "punctuation", "windows_missed"]
+
+
+def test_the_sides_of_a_pipeline_are_found_by_its_name_and_by_that_of_its_stream():
+    plan = Emit(Disorder(_scan(), Policy()))
+    one = CATALOG.with_sides(Pipeline("q", None, plan))
+    assert one.source("Q$late") is one.source("traffic$LATE")
+    assert one.source("Traffic$rejected").name == "q$rejected"
+    two = one.with_sides(Pipeline("r", None, plan))
+    assert two.source("r$late").name == "r$late"
+    with pytest.raises(QueryError, match=r"2 pipelines read 'Traffic'") as caught:
+        two.source("Traffic$late")
+    assert (caught.value.code, caught.value.problem.expected) == ("SW-228", "q$late or r$late")
+
+
+def test_late_rows_have_no_late_rows():
+    late = CATALOG.with_sides(Pipeline("q", None, Emit(Disorder(_scan(), Policy()))))
+    scan = late.fill(Scan("q$late", "", (), ""))
+    assert late.with_sides(Pipeline("lateness", None, Emit(Disorder(scan, Policy())))) == late
 
 
 def test_only_a_pipeline_over_one_stream_has_late_rows():

@@ -36,7 +36,7 @@ def ran(sink: str, checkpoint: Path) -> str:
 
 def test_every_row_is_accounted_for_and_answers_are_shown(spark, tmp_path: Path):
     shown = ran("console", tmp_path / "checkpoint")
-    counts = re.search(r"Traffic: ([\d,]+) rows in = ([\d,]+) on time \+ ([\d,]+) late \+ 0 without a time", shown)
+    counts = re.search(r"Traffic: ([\d,]+) rows in = ([\d,]+) on time \+ ([\d,]+) late \+ 0 rejected", shown)
     assert counts, shown
     total, on_time, late = (int(number.replace(",", "")) for number in counts.groups())
     assert (total, on_time + late) == (8_000, 8_000)

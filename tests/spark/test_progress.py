@@ -33,7 +33,7 @@ def test_a_record_counts_its_own_batch_and_its_controls_count_all(ledger):
     ledger.entered(event(0, FIRST))
     record = ledger.entered(event(1, SECOND, out=12))
     assert (record.batch, record.rows_in, record.rows_out) == (1, 50, 12)
-    assert (record.late, record.untimed, record.suspect, record.held) == (3, 0, 0, 30)
+    assert (record.late, record.rejected, record.suspect, record.held) == (3, 0, 0, 30)
     assert (record.state_bytes, record.seconds) == (100, 1.5)
     (control,) = record.controls
     assert (control.stream, control.dratio, control.account) == ("Traffic", 0.05, SECOND)

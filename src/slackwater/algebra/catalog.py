@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TypeVar
 
 from slackwater.algebra.nodes import Plan, Scan, walk
@@ -12,6 +13,10 @@ from slackwater.errors import QueryError, nearest
 
 LATE = "late"
 """The format of the streams `name$late`; their `late_by` counts ticks."""
+REJECTED = "rejected"
+"""The format of the streams `name$rejected`."""
+SIDES = (LATE, REJECTED)
+"""What of a pipeline can be read beside its result, as `name$side`."""
 TIMESTAMPS = ("timestamp", "timestamp_ntz", "timestamp_ltz")
 """The types that an event time or an arrival time may have."""
 
@@ -84,7 +89,7 @@ class Catalog:
 
     def source(self, name: str) -> StreamDef | ViewDef:
         """The stream or view of this name."""
-        stream, view = _find(self.streams, name), _find(self.views, name)
+        stream, view = _find(self.streams, name) or self._side(name), _find(self.views, name)
         if stream or view:
             return stream or view  # type: ignore[return-value]
         known = [*(each.name for each in self.streams), *(each.name for each in self.views)]
@@ -131,6 +136,27 @@ class Catalog:
             stream.key,
         )
 
+    def with_sides(self, pipeline: Pipeline) -> Catalog:
+        """With the streams of late and rejected rows that a pipeline gives."""
+        return reduce(Catalog.with_stream, filter(None, (late_stream(pipeline), rejected_stream(pipeline))), self)
+
+    def _side(self, name: str) -> StreamDef | None:
+        """`stream$late` means the late rows of the one pipeline that reads the stream."""
+        stream, _, side = name.lower().rpartition("$")
+        found = [
+            each
+            for each in self.streams
+            if each.format == side and side in SIDES and each.options["stream"].lower() == stream
+        ]
+        if len(found) > 1:
+            raise QueryError(
+                "SW-228",
+                f"{len(found)} pipelines read '{found[0].options['stream']}', and each has its own {side} rows",
+                expected=" or ".join(each.name for each in found),
+                hint="name the pipeline whose rows you mean",
+            )
+        return found[0] if found else None
+
     def with_stream(self, stream: StreamDef) -> Catalog:
         return replace(self, streams=_added(self.streams, stream, (*self.streams, *self.views)))
 
@@ -143,20 +169,41 @@ class Catalog:
 
 def late_stream(pipeline: Pipeline) -> StreamDef | None:
     """The stream `name$late` of a pipeline that reads one stream: its late rows, by how much, and what they missed."""
-    scans = {scan.stream: scan for scan in walk(pipeline.plan) if isinstance(scan, Scan)}
-    if len(scans) != 1:
+    scan = _only_scan(pipeline)
+    if scan is None:
         return None
-    (scan,) = scans.values()
     more = (Field("late_by", "bigint"), Field("punctuation", "timestamp"), Field("windows_missed", "bigint"))
-    return StreamDef(
-        f"{pipeline.name}$late",
-        scan.fields + more,
-        LATE,
-        {"pipeline": pipeline.name},
-        scan.event_time,
-        scan.arrival,
-        scan.source,
-    )
+    clocks = scan.event_time, scan.arrival, scan.source
+    return StreamDef(f"{pipeline.name}${LATE}", scan.fields + more, LATE, _origin(pipeline, scan), *clocks)
+
+
+def rejected_stream(pipeline: Pipeline) -> StreamDef | None:
+    """The stream `name$rejected` of a pipeline that reads one stream: why a row was rejected, its text, and when."""
+    scan = _only_scan(pipeline)
+    if scan is None:
+        return None
+    fields = (Field("reason", "string"), Field("raw", "string"), Field("rejected_at", "timestamp"))
+    return StreamDef(f"{pipeline.name}${REJECTED}", fields, REJECTED, _origin(pipeline, scan), "rejected_at")
+
+
+def side_of(stream: str) -> tuple[str, str] | None:
+    """Of a stream that is a side of a pipeline, the pipeline and which side.
+
+    >>> side_of("tolls$late"), side_of("tolls")
+    (('tolls', 'late'), None)
+    """
+    pipeline, dollar, side = stream.rpartition("$")
+    return (pipeline, side) if dollar and side in SIDES else None
+
+
+def _only_scan(pipeline: Pipeline) -> Scan | None:
+    """The scan of a pipeline that reads one stream, unless that is a side of another pipeline."""
+    scans = {scan.stream: scan for scan in walk(pipeline.plan) if isinstance(scan, Scan)}
+    return next(iter(scans.values())) if len(scans) == 1 and not any(map(side_of, scans)) else None
+
+
+def _origin(pipeline: Pipeline, scan: Scan) -> dict[str, str]:
+    return {"pipeline": pipeline.name, "stream": scan.stream}
 
 
 @dataclass(frozen=True, slots=True)

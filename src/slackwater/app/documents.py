@@ -15,7 +15,7 @@ from slackwater.algebra.expressions import spark_type
 from slackwater.algebra.schema import Field
 from slackwater.errors import QueryError
 
-SECRET = re.compile("pass(word|wd)|secret|token|credential|access.?key|jaas", re.IGNORECASE)
+SECRET = re.compile("pass(word|wd)(?!_env)|secret|token|credential|access.?key|jaas", re.IGNORECASE)
 SHOWN = "result"
 """The name of a pipeline that was given as a plan alone, without a sink."""
 
@@ -45,8 +45,8 @@ def _declared(definition: StreamDef | SinkDef) -> dict[str, Any]:
 def without_secrets(options: Mapping[str, str]) -> dict[str, str]:
     """Options as they may be shown: what looks like a secret is not.
 
-    >>> without_secrets({"table": "tolls", "password": "tide"})
-    {'table': 'tolls', 'password': '***'}
+    >>> without_secrets({"table": "tolls", "password": "tide", "password_env": "PGPASSWORD"})
+    {'table': 'tolls', 'password': '***', 'password_env': 'PGPASSWORD'}
     """
     return {name: "***" if SECRET.search(name) else value for name, value in options.items()}
 
@@ -63,7 +63,10 @@ def script_of(document: object, name: str = SHOWN) -> Script:
     if "plan" in document:
         pipelines = [_pipeline({"name": name, **document}, catalog)]
     else:
-        pipelines = [_pipeline(each, catalog) for each in _list(document, "pipelines")]
+        pipelines = []
+        for each in _list(document, "pipelines"):
+            pipelines.append(_pipeline(each, catalog))
+            catalog = catalog.with_sides(pipelines[-1])
     return Script(streams, (), sinks, tuple(pipelines))
 
 

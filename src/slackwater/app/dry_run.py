@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from slackwater.algebra.catalog import Script
 from slackwater.app.run import rewritten
-from slackwater.spark.formats import check_plan, check_sink, check_stream
+from slackwater.spark.formats import check_plan, check_sides, check_sink, check_stream
 from slackwater.spark.session import local_session
+from slackwater.spark.sides import arranged
 from slackwater.spark.streams import read_streams
 
 
@@ -21,6 +22,6 @@ def dry_run(script: Script, master: str = "local[*]") -> Iterator[str]:
         check_sink(session, sink)
         yield f"sink {sink.name}: {sink.format}"
     frames = read_streams(session, script)
-    for pipeline in rewritten(script):
-        columns = check_plan(pipeline, frames)
-        yield f"pipeline {pipeline.name}: " + ", ".join(f"{name} {kind}" for name, kind in columns)
+    for pipeline, sides in arranged(rewritten(script)):
+        for each, columns in [(pipeline, check_plan(pipeline, frames)), *check_sides(pipeline, sides, frames)]:
+            yield f"pipeline {each.name}: " + ", ".join(f"{name} {kind}" for name, kind in columns)

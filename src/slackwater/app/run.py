@@ -15,16 +15,21 @@ from slackwater.errors import InputError
 from slackwater.rewrite import rewrite
 from slackwater.spark.pipeline import POLL, Manner, Running, start
 from slackwater.spark.session import local_session
+from slackwater.spark.sides import arranged
 from slackwater.spark.streams import read_streams
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Under which conditions to run: where, from which checkpoint, how long after the first batch is done."""
+    """Under which conditions to run: where, from which checkpoint, how long after the first batch is done.
+
+    A run over what is there (`available_now`) ends with a `flush`, which closes every window.
+    """
 
     checkpoint: Path
     master: str = "local[*]"
     available_now: bool = False
+    flush: bool = True
     seconds: float | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
 
@@ -37,14 +42,15 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
     session = local_session(master=conditions.master, options=conditions.spark)
     frames = read_streams(session, script)
     with _stopped_at_the_end() as running:
-        for each in rewritten(script):
+        for each, sides in arranged(rewritten(script)):
             manner = Manner(available_now=conditions.available_now)
-            started = start(each, frames, conditions.checkpoint / each.name, manner, watch.on_rows(each.name))
-            running.append(started)
+            running.append(start(each, frames, conditions.checkpoint / each.name, manner, watch.on_rows, sides))
         with watch:
-            _follow(running, watch, conditions.seconds)
-    for ended in running:
-        watch.news(ended.news())
+            ended = _follow(running, watch, conditions.seconds)
+            if ended and conditions.available_now and conditions.flush:
+                _flush(running, watch)
+    for stopped in running:
+        watch.news(stopped.news())
     watch.summary()
 
 
@@ -53,15 +59,26 @@ def rewritten(script: Script) -> list[Pipeline]:
     return [replace(each, plan=rewrite(each.plan, script.views).plan) for each in script.pipelines]
 
 
-def _follow(running: Sequence[Running], watch: Watch, seconds: float | None) -> None:
+def _follow(running: Sequence[Running], watch: Watch, seconds: float | None) -> bool:
+    """Shows what is done until the time is up; gives whether everything ended by itself before."""
     end = inf
     try:
-        while _step(running, watch) and monotonic() < end:
+        while _step(running, watch):
+            if monotonic() >= end:
+                return False
             if seconds is not None and watch.latest and end == inf:
                 end = monotonic() + seconds
             running[0].wait(POLL)
     except KeyboardInterrupt:
         watch.stopping()
+        return False
+    return True
+
+
+def _flush(running: Sequence[Running], watch: Watch) -> None:
+    for each in running:
+        each.flush()
+    _follow(running, watch, None)
 
 
 def _step(running: Sequence[Running], watch: Watch) -> bool:
@@ -69,6 +86,7 @@ def _step(running: Sequence[Running], watch: Watch) -> bool:
     active = [each for each in running if each.active]
     for each in running:
         watch.news(each.news())
+        each.wake()
         if each not in active:
             each.wait(POLL)
     return bool(active)

@@ -125,7 +125,7 @@ def _accounted(control: Control) -> str:
     account = control.account
     return (
         f"{control.stream}: {account.rows:,} rows in = {account.on_time:,} on time + {account.late:,} late + "
-        f"{account.untimed:,} without a time; late {control.ratio:.2%} of {_allowed(control)} allowed; "
+        f"{account.untimed:,} rejected; late {control.ratio:.2%} of {_allowed(control)} allowed; "
         f"mean hold {_seconds(control.hold)}; {account.suspect:,} stamped in the future"
     )
 

@@ -16,7 +16,6 @@ from slackwater.algebra.catalog import (
     ViewDef,
     check_clock,
     check_name,
-    late_stream,
 )
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import spark_type
@@ -76,8 +75,7 @@ class ScriptReader:
                 hint="join the queries with UNION ALL, or declare another sink", place=self.source.place_of(blamed),
             )  # fmt: skip
         self.result = replace(self.result, pipelines=(*self.result.pipelines, pipeline))
-        if late := late_stream(pipeline):
-            self.catalog = self.catalog.with_stream(late)
+        self.catalog = self.catalog.with_sides(pipeline)
 
     def _stream(self, statement: syntax.CreateStream) -> StreamDef:
         fields: list[Field] = []

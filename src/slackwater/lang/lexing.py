@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from sqlglot.errors import TokenError
 from sqlglot.tokenizer_core import Token, TokenType
 
+from slackwater.algebra.catalog import SIDES
 from slackwater.errors import QueryError, nearest
 from slackwater.lang.dialect import Slackwater
 from slackwater.lang.reading import EMIT, OPEN
@@ -163,7 +164,7 @@ def _one_token(name: str, whole: Token, source: Source, variables: Mapping[str, 
 
 
 def _joined(tokens: list[Token]) -> list[Token]:
-    """`name$late`, the late rows of a pipeline, is one name."""
+    """`name$late`, the late rows of a pipeline, is one name; so is `name$rejected`."""
     joined: list[Token] = []
     for token in tokens:
         if (
@@ -171,11 +172,12 @@ def _joined(tokens: list[Token]) -> list[Token]:
             and joined[-1].text == "$"
             and joined[-2].end + 1 == joined[-1].start
             and joined[-1].end + 1 == token.start
-            and token.text.lower() == "late"
+            and token.text.lower() in SIDES
         ):
             joined.pop()
             name = joined.pop()
-            token = Token(TokenType.VAR, f"{name.text}$late", name.line, token.col, name.start, token.end)  # noqa: PLW2901
+            whole = f"{name.text}${token.text.lower()}"
+            token = Token(TokenType.VAR, whole, name.line, token.col, name.start, token.end)  # noqa: PLW2901
         joined.append(token)
     return joined
 

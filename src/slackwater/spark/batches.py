@@ -12,23 +12,26 @@ class Batch:
     """One batch. `run` is the same for as long as the checkpoint is; punctuations, in ms, act on all its streams.
 
     `punctuation` is the one that acted in the batch: rows behind it were late, extents up to it were emitted.
-    `before` is the one that acted in the batch before.
+    `before` is the one that acted in the batch before. `time`, in ms, is when the batch was first begun.
     """
 
     number: int
     run: str
     punctuation: int = 0
     before: int = 0
+    time: int = 0
 
 
 def batch_of(checkpoint: Path, number: int) -> Batch:
     """The batch that a query is at, as its logs have it: the same however often the batch is repeated."""
     run = json.loads((checkpoint / "metadata").read_text())["id"]
-    before = _punctuation(checkpoint, number - 1) if number else 0
-    return Batch(number, run, _punctuation(checkpoint, number), before)
+    logged = _logged(checkpoint, number)
+    before = _logged(checkpoint, number - 1)["batchWatermarkMs"] if number else 0
+    return Batch(number, run, logged["batchWatermarkMs"], before, logged["batchTimestampMs"])
 
 
-def _punctuation(checkpoint: Path, number: int) -> int:
-    """The watermark that Spark logged for a batch before it began; its second line holds what is not an offset."""
+def _logged(checkpoint: Path, number: int) -> dict[str, int]:
+    """What Spark logged of a batch before it began: of the log's lines, the second holds what is not an offset."""
     _, metadata, *_ = (checkpoint / "offsets" / str(number)).read_text().split("\n", 2)
-    return int(json.loads(metadata)["batchWatermarkMs"])
+    found: dict[str, int] = json.loads(metadata)
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
@@ -10,9 +10,12 @@ from pyspark.sql.types import StructType
 
 from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
 from slackwater.errors import InputError, nearest
+from slackwater.spark.batches import Batch
+from slackwater.spark.mapping import mapped
 from slackwater.spark.plan import compile_plan
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.sinks import OWN_FORMATS
+from slackwater.spark.sides import Entry
+from slackwater.spark.sinks import OWN_FORMATS, batch_sink, own_sink
 from slackwater.spark.sources import register
 
 TEXT_WITHOUT_NAMES = ("csv", "text", "socket", "kafka")
@@ -35,18 +38,19 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
             hint="check USING and OPTIONS of CREATE STREAM",
         ) from cause
     names = {name.lower() for name in actual.names}
-    for field in stream.fields:
-        if field.name.lower() not in names:
+    for each in mapped(stream)[0]:
+        if each.source.lower() not in names:
             raise InputError(
                 "SW-434",
-                f"the stream '{stream.name}' declares '{field.name}', which its source does not have",
+                f"the stream '{stream.name}' declares '{each.source}', which its source does not have",
                 expected="a column of: " + ", ".join(actual.names[:12]),
-                hint=nearest(field.name, actual.names),
+                hint=nearest(each.source, actual.names),
             )
 
 
 def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:
     """The columns and types that Spark gives the rows of a pipeline; what Spark refuses is an error."""
+    own_sink(pipeline)
     try:
         return compile_plan(pipeline.plan, streams).dtypes
     except REFUSALS as cause:
@@ -64,11 +68,24 @@ def check_sink(session: SparkSession, sink: SinkDef | None) -> None:
         _check_format(session, sink.format, f"the sink '{sink.name}'")
 
 
+def check_sides(
+    pipeline: Pipeline, sides: Sequence[Pipeline], streams: Mapping[str, DataFrame]
+) -> list[tuple[Pipeline, list[tuple[str, str]]]]:
+    """The columns and types of queries over a pipeline's late and rejected rows, which must have sinks that can."""
+    if not sides:
+        return []
+    entry = Entry.of(pipeline, sides)
+    for each in (pipeline, *sides):
+        batch_sink(each)
+    return [(each, entry.read_by(each, entry.rows(streams), Batch(0, "")).dtypes) for each in sides]
+
+
 def _schema(session: SparkSession, stream: StreamDef) -> StructType:
     """The columns of the source itself: file formats tell them to a batch reader, all others to a streaming one."""
     reader = session.read if "path" in stream.options else session.readStream
     own = stream.format.lower() in ("generate", "replay")
-    return (session.readStream if own else reader).format(stream.format).options(**stream.options).load().schema
+    options = mapped(stream)[1]
+    return (session.readStream if own else reader).format(stream.format).options(**options).load().schema
 
 
 def _check_format(session: SparkSession, name: str, what: str) -> None:

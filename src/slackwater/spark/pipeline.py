@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -16,10 +17,13 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, walk
 from slackwater.algebra.policies import effective
-from slackwater.spark.delivery import Delivery, failed
+from slackwater.spark.control import Place
+from slackwater.spark.delivery import Delivery, Shows, divided, failed, tagged, undivided
+from slackwater.spark.guard import admit
 from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
-from slackwater.spark.sinks import OnRows, own_sink
+from slackwater.spark.sides import Entry
+from slackwater.spark.ticks import Silence, flushing, give, read_ticks
 
 POLL = 0.1
 """How often, in seconds, a running query is asked for new batches."""
@@ -42,23 +46,32 @@ def start(
     streams: Mapping[str, DataFrame],
     checkpoint: Path,
     manner: Manner = Manner(),  # noqa: B008
-    on_rows: OnRows | None = None,
+    on_rows: Shows | None = None,
+    sides: Sequence[Pipeline] = (),
 ) -> Running:
-    """Starts a pipeline, or resumes it where its checkpoint says that it stood."""
-    rows = compile_plan(pipeline.plan, streams).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
-    delivery = _delivery(pipeline, rows, checkpoint, on_rows)
+    """Starts a pipeline, or resumes it where its checkpoint says that it stood.
+
+    `sides` are pipelines that read its late or rejected rows: outputs of the same query. `on_rows` gives, for a name,
+    what shows the rows of that pipeline.
+    """
+    admit(pipeline.plan, checkpoint)
+    place = Place(str(checkpoint), read_ticks(_session(streams), checkpoint))
+    rows = compile_plan(pipeline.plan, streams, place).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
+    shows = on_rows or (lambda _: None)
+    delivery: Delivery | None
+    if sides:
+        entry = Entry.of(pipeline, sides)
+        delivery = divided(pipeline, rows, checkpoint, shows, entry, entry.rows(streams), sides)
+        rows = tagged(rows, entry.rows(streams))
+    else:
+        delivery = undivided(pipeline, rows, checkpoint, shows)
     write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
-    query = write.option("checkpointLocation", str(checkpoint)).trigger(**manner.trigger).start()
-    return Running(pipeline.name, query, Ledger(pipeline.name, dratios(pipeline.plan)), delivery)
+    write = write.option("checkpointLocation", str(checkpoint)).trigger(**manner.trigger)
+    return Running(pipeline, checkpoint, write, delivery)
 
 
-def _delivery(pipeline: Pipeline, rows: DataFrame, checkpoint: Path, on_rows: OnRows | None) -> Delivery | None:
-    """What takes the batches of a pipeline, unless that is one of Spark's own sinks."""
-    sink = own_sink(pipeline, on_rows)
-    if sink is None:
-        return None
-    sink.open(rows)
-    return Delivery(pipeline.name, checkpoint, sink)
+def _session(streams: Mapping[str, DataFrame]) -> SparkSession:
+    return next(iter(streams.values())).sparkSession
 
 
 def _writer(rows: DataFrame, pipeline: Pipeline, delivery: Delivery | None) -> DataStreamWriter:
@@ -76,11 +89,17 @@ def dratios(plan: Plan) -> dict[str, float | None]:
 class Running:
     """A pipeline that was started."""
 
-    def __init__(self, name: str, query: StreamingQuery, ledger: Ledger, delivery: Delivery | None = None) -> None:
-        self.name = name
-        self.query = query
-        self.ledger = ledger
+    def __init__(
+        self, pipeline: Pipeline, checkpoint: Path, write: DataStreamWriter, delivery: Delivery | None = None
+    ) -> None:
+        self.name = pipeline.name
+        self.plan = pipeline.plan
+        self.checkpoint = checkpoint
+        self.write = write
+        self.query: StreamingQuery = write.start()
+        self.ledger = Ledger(pipeline.name, dratios(pipeline.plan))
         self.delivery = delivery
+        self.silence = Silence(pipeline.plan, monotonic())
 
     def progress(self) -> Iterator[Progress]:
         """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
@@ -100,7 +119,20 @@ class Running:
     def news(self) -> list[Progress]:
         """The records of the batches that ended since the last call."""
         entered = (self.ledger.entered(event) for event in self.query.recentProgress)
-        return [record for record in entered if record is not None]
+        records = [record for record in entered if record is not None]
+        for control in records[-1].controls if records else ():
+            self.silence.heard_of(control.stream, control.account.rows, control.account.newest, monotonic())
+        return records
+
+    def flush(self) -> None:
+        """Runs on, once what there was is read, until every window is closed: no more rows are expected."""
+        give(flushing(self.plan), self.checkpoint)
+        self.query = self.write.start()
+
+    def wake(self) -> None:
+        """Tells the query of streams that are silent for longer than they are waited for."""
+        for tick in self.silence.due(monotonic()):
+            give(tick, self.checkpoint)
 
     def stop(self) -> None:
         """Stops between two batches or in one; a batch that is cut short is done again on resuming."""

@@ -39,14 +39,17 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One batch of a pipeline: `rows_in` to `suspect` count this batch, `controls` everything since the start."""
+    """One batch of a pipeline: `rows_in` to `suspect` count this batch, `controls` everything since the start.
+
+    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two.
+    """
 
     pipeline: str
     batch: int
     rows_in: int
     rows_out: int
     late: int
-    untimed: int
+    rejected: int
     suspect: int
     held: int
     state_bytes: int
@@ -100,7 +103,7 @@ class Ledger:
                 field: sum(
                     getattr(account, name) - getattr(before.get(key, Account()), name) for key, account in after.items()
                 )
-                for field, name in (("rows_in", "rows"), ("late",) * 2, ("untimed",) * 2, ("suspect",) * 2)
+                for field, name in (("rows_in", "rows"), ("late",) * 2, ("rejected", "untimed"), ("suspect",) * 2)
             },
         )
 

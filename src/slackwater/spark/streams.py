@@ -9,7 +9,9 @@ from slackwater.algebra.catalog import Script, StreamDef
 from slackwater.algebra.nodes import Scan, walk
 from slackwater.algebra.schema import Field
 from slackwater.errors import InputError
+from slackwater.spark.mapping import mapped
 from slackwater.spark.refusals import REFUSALS, reason
+from slackwater.spark.rejects import RAW, REASON, set_aside, sets_aside
 from slackwater.spark.relation import quoted
 from slackwater.spark.sources import SOURCES, register
 
@@ -29,12 +31,19 @@ def definition_of(name: str, df: DataFrame) -> StreamDef:
 
 
 def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
-    """The rows of a stream as its declaration names them; options go to the format untouched."""
+    """The rows of a stream as its declaration names them; options go to the format untouched.
+
+    Where malformed rows can be told from others, they are among them as rows of NULLs (`rejects`).
+    """
     if own := SOURCES.get(stream.format):
         register(session)
-    columns = ", ".join(f"{quoted(field.name)} {field.type}" for field in stream.fields)
+    columns, options = mapped(stream)
+    aside = sets_aside(stream)
+    fields = [each.read for each in columns] + ([Field(RAW, "string")] if aside else [])
+    schema = ", ".join(f"{quoted(field.name)} {field.type}" for field in fields)
+    reader = session.readStream.format(stream.format).schema(schema).options(**options)
     try:
-        df = session.readStream.format(stream.format).schema(columns).options(**stream.options).load()
+        df = (reader.option("columnNameOfCorruptRecord", RAW) if aside else reader).load()
     except REFUSALS as cause:
         raise InputError(
             "SW-433",
@@ -44,5 +53,7 @@ def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
         ) from cause
     if own:
         # Spark would tell what is wrong with a Python source only after the query has started.
-        own(CaseInsensitiveDict(stream.options)).streamReader(df.schema)
-    return df
+        own(CaseInsensitiveDict(options)).streamReader(df.schema)
+    if aside:
+        df = set_aside(df, [each.source for each in columns])
+    return df.select(*(each.column for each in columns), *([RAW, REASON] if aside else []))

@@ -10,12 +10,13 @@ from slackwater.app.run import rewritten
 from slackwater.lang import parse_script
 from slackwater.spark.pipeline import Manner, start
 from slackwater.spark.progress import Progress
+from slackwater.spark.sides import arranged
 from slackwater.spark.streams import read_streams
 
 
 def finished(spark: SparkSession, text: str, checkpoint: Path) -> list[Progress]:
-    """The records of all batches of the first pipeline, from wherever its checkpoint stands."""
+    """The records of all batches of the one query of a script, from wherever its checkpoint stands."""
     script = parse_script(text)
-    (pipeline,) = rewritten(script)
-    running = start(pipeline, read_streams(spark, script), checkpoint, Manner(available_now=True))
+    ((pipeline, sides),) = arranged(rewritten(script))
+    running = start(pipeline, read_streams(spark, script), checkpoint, Manner(available_now=True), sides=sides)
     return list(running.progress())

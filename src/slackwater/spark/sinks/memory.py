@@ -5,25 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.spark.batches import Batch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Memory:
     """Keeps every row on the driver and shows them as a temporary view of the sink's name."""
 
     name: str
     batches: dict[int, pa.Table] = field(default_factory=dict)
+    session: SparkSession | None = None
 
     def open(self, df: DataFrame) -> None:
-        self._show(df, df.sparkSession.createDataFrame([], df.schema))
+        # Batches come in a session of the query's own, whose views nobody else sees.
+        self.session = df.sparkSession
+        self.session.createDataFrame([], df.schema).createOrReplaceTempView(self.name)
 
     def write(self, df: DataFrame, batch: Batch) -> None:
         self.batches[batch.number] = df.toArrow()
         rows = pa.concat_tables(self.batches.values())
-        self._show(df, df.sparkSession.createDataFrame(rows, df.schema))
-
-    def _show(self, df: DataFrame, rows: DataFrame) -> None:
-        rows.createOrReplaceTempView(self.name)
+        assert self.session is not None  # noqa: S101
+        self.session.createDataFrame(rows, df.schema).createOrReplaceTempView(self.name)

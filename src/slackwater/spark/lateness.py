@@ -1,0 +1,65 @@
+"""The late rows of a pipeline as rows: by how much each was late, and how many of its windows it missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from slackwater.algebra.instants import Instants, instants_of
+from slackwater.algebra.nodes import Disorder, Frequency, Plan, Project, Scan, Select, Window, inputs
+from slackwater.spark.batches import Batch
+from slackwater.spark.relation import quoted
+
+TICKS = 1_000
+"""In a millisecond, which is what Spark's watermark counts."""
+
+
+def late(df: DataFrame, event_time: str, plan: Plan, batch: Batch) -> DataFrame:
+    """The rows of a batch that came behind the punctuation that acted in it."""
+    time, punctuation = F.unix_micros(quoted(event_time)), batch.punctuation * TICKS
+    late_by = F.lit(punctuation) - time
+    missed = sum((_missed(time, each, batch) for each in uses(plan)), F.lit(0))
+    return df.where(behind(event_time, batch)).select(
+        "*",
+        late_by.alias("late_by"),
+        F.timestamp_micros(F.lit(punctuation)).alias("punctuation"),
+        missed.cast("bigint").alias("windows_missed"),
+    )
+
+
+def behind(event_time: str, batch: Batch) -> Column:
+    """Whether a row is late: as the controller and Spark's operators reckon, in whole milliseconds."""
+    return F.unix_millis(quoted(event_time)) < F.lit(batch.punctuation)
+
+
+def uses(plan: Plan, extent: Instants | None = None) -> Iterator[Instants | None]:
+    """How each scan of a plan is read: through the extents of a window, or, with None, by the place of its rows."""
+    match plan:
+        case Scan():
+            yield extent
+        case Disorder(child=child) | Select(child=child) | Project(child=child):
+            yield from uses(child, extent)
+        case Window(child=child) | Frequency(child=Window(child=child)):
+            found = instants_of(plan)
+            at_boundaries = found.at_boundaries and found.window is not None and found.window.is_time
+            yield from uses(child, found if at_boundaries else None)
+        case _:
+            for each in inputs(plan):
+                yield from uses(each)
+
+
+def _missed(time: Column, extent: Instants | None, batch: Batch) -> Column:
+    """How many boundaries of the row's extents had been passed in the batch before: its extents are gone since."""
+    passed = F.lit(batch.before * TICKS)
+    if extent is None or extent.window is None:
+        return (time < passed).cast("bigint")
+    slide = extent.every.amount
+    last = F.least(time + F.lit(extent.window.amount), passed)
+    return F.greatest(F.lit(0), _boundary(last, slide) - _boundary(time, slide))
+
+
+def _boundary(time: Column, slide: int) -> Column:
+    """The number of the last boundary that is not after a time; `div` alone would round towards 1970."""
+    return F.floor((time - F.pmod(time, F.lit(slide))) / F.lit(slide)).cast("bigint")

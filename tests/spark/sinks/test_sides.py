@@ -1,0 +1,169 @@
+"""Late and rejected rows as rows: those of the pipeline's own batches, exactly as many as were counted."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.spark.conformance import _plain, _written
+from tests.spark.sinks.running import finished
+
+from slackwater.app.run import rewritten
+from slackwater.disorder import controller
+from slackwater.errors import InputError, QueryError
+from slackwater.lang import parse_script
+from slackwater.semantics import interpret
+from slackwater.spark import plan as planning
+from slackwater.spark.pipeline import Manner, start
+from slackwater.spark.sides import arranged
+from slackwater.testing.catalog import CATALOG, READINGS
+from slackwater.testing.choices import Seeded
+from slackwater.testing.streams import make_feeds
+
+SECOND = 1_000_000
+SIDES = """
+CREATE SINK answers USING memory; CREATE SINK lateness USING memory; CREATE SINK bad USING memory;
+INSERT INTO answers {query};
+INSERT INTO lateness SELECT *, late_by + v AS more FROM answers$late WHERE kind IS NOT NULL;
+INSERT INTO bad SELECT raw, reason FROM Readings$rejected;
+"""
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT kind, COUNT(*) AS n FROM Readings [RANGE 6 seconds SLIDE 2 seconds] WHERE v > 0 GROUP BY kind",
+        "SELECT kind, COUNT(*) AS n, window_end FROM Readings [RANGE 2 seconds SLIDE 5 seconds] GROUP BY kind",
+    ],
+)
+def test_late_and_rejected_rows_are_those_of_the_interpreter(spark, tmp_path, query):
+    (feed,) = make_feeds(
+        Seeded(4), ["Readings"], disorder=["heavy"], punctuation="trailing", unit=SECOND, max_rows=120
+    ).values()
+    script = parse_script(SIDES.format(query=query), catalog=CATALOG)
+    ((main, sides),) = arranged(rewritten(script))
+    rows, clock = _written(spark, READINGS, feed, len(feed.batches), tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "punctuations", lambda *_, **__: clock)
+        list(start(main, {"Readings": rows}, tmp_path / "check", Manner(available_now=True), sides=sides).progress())
+    answer = interpret(script.pipelines[0].plan, {"Readings": feed})
+    expected = Counter(
+        (*each.row.values(), each.late_by, each.punctuation, each.missed)
+        for each in answer.late
+        if each.row["kind"] is not None
+    )
+    found = Counter(tuple(map(_plain, row))[:-1] for row in spark.table("lateness").collect())
+    assert found == expected
+    assert {each[-1] > 0 for each in expected} == {True, False}, "some missed windows, some did not"
+    bad = spark.table("bad").collect()
+    assert len(bad) == len(answer.rejected) > 0
+    assert {row.reason for row in bad} == {"it has no event time"}
+    assert Counter(json.loads(row.raw).get("v") for row in bad) == Counter(each.row["v"] for each in answer.rejected)
+
+
+POISON = (
+    '{"id": "not a number", "v": 1.5, "ts": "2024-01-01T00:00:05Z"}',
+    '{"id": 7, "v": 1.5, "ts": "2024-01-0',
+    '{"id": 7, "v": {}, "ts": "2024-01-01T00:00:05Z", "received": "2024-01-01T00:00:05Z"}',
+    '{"id": 99999999999, "v": 1.5, "ts": "2024-01-01T00:00:05Z"}',
+    '{"id": 7, "v": 1.5, "ts": "yesterday"}',
+    '{"id": 7, "v": "' + "z" * 1_000_000 + '", "ts": "2024-01-01T00:00:05Z"}',
+    '{"id": 7, "v": 1\0.5}',
+    "\0\0\0",
+    "\0{}",
+)
+UNTIMED = ('{"id": 8, "v": 2.5}', '{"id": 8, "v": 2.5, "ts": null}', "{}")
+YEAR_9999 = '{"id": 9, "v": 0.5, "ts": "9999-12-31T23:59:59Z", "received": "%s"}'
+STREAM = """
+CREATE STREAM Traffic (id INT, v DOUBLE, ts TIMESTAMP, received TIMESTAMP)
+USING json OPTIONS (path '{folder}/in', maxFilesPerTrigger '1') TIMESTAMP BY ts ARRIVAL BY received;
+CREATE SINK counts USING parquet OPTIONS (path '{folder}/counts');
+CREATE SINK lateness USING json OPTIONS (path '{folder}/lateness');
+CREATE SINK bad USING postgres OPTIONS ({database}, table 'set_aside');
+INSERT INTO counts SELECT COUNT(*) AS n FROM Traffic [RANGE 2 seconds SLIDE 2 seconds DRATIO 2% USING adaptive];
+INSERT INTO lateness SELECT id, ts, late_by FROM counts$late;
+INSERT INTO bad SELECT * FROM Traffic$rejected;
+"""
+BATCHES, ROWS = 4, 600
+
+
+def stamp(milliseconds: int) -> str:
+    return str(np.datetime64(1_704_067_200_000 + milliseconds, "ms")) + "Z"
+
+
+def poisoned(folder: Path) -> tuple[list[tuple[np.ndarray, np.ndarray]], int]:
+    """Files with 1% poison and 10 rows from the year 9999; gives the honest times, and how many rows there are."""
+    folder.mkdir()
+    rng = np.random.default_rng(3)
+    honest, total = [], 0
+    for number in range(BATCHES):
+        arrival = number * 6_000 + np.arange(ROWS) * 10
+        event = np.maximum(0, arrival - rng.exponential(300, ROWS).astype(np.int64))
+        rows = zip(map(stamp, event.tolist()), map(stamp, arrival.tolist()), strict=True)
+        lines = [json.dumps({"id": 1, "v": 1.0, "ts": ts, "received": received}) for ts, received in rows]
+        extra = [*POISON, *UNTIMED, *[YEAR_9999 % stamp(number * 6_000)] * (4 if number < 2 else 1)]
+        for line in extra:
+            lines.insert(int(rng.integers(len(lines))), line)
+        total += len(lines)
+        (folder / f"{number}.json").write_text("\n".join(lines))
+        honest.append((event + 1_704_067_200_000, arrival + 1_704_067_200_000))
+    return honest, total
+
+
+def test_every_row_is_accounted_for_among_poison_and_rows_from_the_year_9999(spark, database, tmp_path):
+    honest, total = poisoned(tmp_path / "in")
+    assert total * 0.01 < BATCHES * len(POISON) < total * 0.02
+    records = finished(spark, STREAM.format(folder=tmp_path, database=database.clause), tmp_path / "check")
+    account = records[-1].controls[0].account
+
+    alone = controller(0.02, "adaptive", unit="ms")
+    before, late = 0, 0
+    for event, arrival in honest:
+        late += int(np.count_nonzero(event < before))
+        before = alone.observe(event, arrival)
+    rejected = BATCHES * (len(POISON) + len(UNTIMED))
+    assert late > 0
+    assert account.punctuation == before, "the year 9999 moved nothing"
+    assert (account.rows, account.late, account.untimed, account.suspect) == (total, late, rejected, 10)
+    assert account.on_time == BATCHES * ROWS + 10 - late
+    assert sum(each.rows_in for each in records) == total
+    assert sum(each.rejected for each in records) == rejected
+
+    found = Counter(raw for (raw,) in database.rows("SELECT raw FROM set_aside WHERE reason LIKE '%malformed%'"))
+    assert found == Counter({line.replace("\0", "\u2400"): BATCHES for line in POISON})
+    assert database.rows("SELECT count(*) FROM set_aside WHERE reason = 'it has no event time'") == [(12,)]
+    lateness = spark.read.json(str(tmp_path / "lateness"))
+    assert lateness.count() == late
+    assert lateness.where("late_by <= 0 OR id <> 1").count() == 0
+    counted = spark.read.parquet(str(tmp_path / "counts")).groupBy().sum("n").first()[0]
+    assert 0 < counted <= account.on_time + late
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("INSERT INTO lateness SELECT COUNT(*) AS n FROM answers$late [RANGE 1 second SLIDE 1 second]", "SW-304"),
+        ("INSERT INTO lateness SELECT L.id FROM answers$late L, Events E", "SW-306"),
+    ],
+)
+def test_what_late_rows_cannot_do_is_said(spark, text, code):
+    query = "SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 5 seconds]"
+    declared = "CREATE SINK answers USING memory; CREATE SINK lateness USING memory;"
+    script = parse_script(f"{declared} INSERT INTO answers {query}; {text}", catalog=CATALOG)
+    columns = ", ".join(f"{field.name} {field.type}" for field in READINGS.fields)
+    with pytest.raises(QueryError) as caught:
+        ((main, sides),) = arranged(rewritten(script))
+        start(main, {"Readings": spark.createDataFrame([], columns)}, Path("nowhere"), sides=sides)
+    assert caught.value.code == code
+
+
+def test_a_format_that_cannot_take_a_batch_once_takes_no_sides(spark):
+    text = SIDES.format(query="SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 5 seconds]")
+    ((main, sides),) = arranged(
+        rewritten(parse_script(text.replace("answers USING memory", "answers USING jdbc"), catalog=CATALOG))
+    )
+    columns = ", ".join(f"{field.name} {field.type}" for field in READINGS.fields)
+    with pytest.raises(InputError) as caught:
+        start(main, {"Readings": spark.createDataFrame([], columns)}, Path("nowhere"), sides=sides)
+    assert caught.value.code == "SW-456"
