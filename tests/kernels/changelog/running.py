@@ -12,7 +12,7 @@ from tests.kernels.running import plain_rows, through_bytes
 
 from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.kernels.arrays import LATEST
-from slackwater.kernels.changelog.kernel import Changes
+from slackwater.kernels.changelog.boundaries import AtBoundaries, Kernel, changelog_kernel
 from slackwater.kernels.changelog.log import Log
 from slackwater.kernels.state import State
 from slackwater.semantics import Answer, Change, Feed, Late, Rejected
@@ -53,10 +53,10 @@ def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[
 
 def ran(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True, **options: Any) -> Ran:
     """What the kernel of a plan yields over feeds."""
-    return run(Changes(changes_of(plan), **options), given_by(plan, feeds, flush))
+    return run(changelog_kernel(changes_of(plan), **options), given_by(plan, feeds, flush))
 
 
-def run(kernel: Changes, batches: Sequence[Given], stored: bool = True) -> Ran:
+def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
     """What a kernel yields; `stored` takes the state to bytes and back after every batch."""
     made, state = Ran(), kernel.init()
     numbers: dict[tuple[int, ...], int] = {}
@@ -74,8 +74,8 @@ def run(kernel: Changes, batches: Sequence[Given], stored: bool = True) -> Ran:
     return made
 
 
-def record_batch(kernel: Changes, name: str, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    schema = kernel.query.inputs[name].schema
+def record_batch(kernel: Kernel, name: str, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    schema = kernel.chain.chain.schema if isinstance(kernel, AtBoundaries) else kernel.query.inputs[name].schema
     return pa.RecordBatch.from_pylist([{column: row.get(column) for column in schema.names} for row in rows], schema)
 
 

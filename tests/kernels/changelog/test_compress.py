@@ -47,7 +47,7 @@ def batches_of(case: Case) -> Iterator[tuple[Log, Log, int]]:
         yield first.log, second.log, min(marks.values())
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(case=compositions())
 def test_both_changelogs_leave_the_same_table_at_every_batch_end(case: Case):
     one: Living = Counter()
@@ -58,7 +58,7 @@ def test_both_changelogs_leave_the_same_table_at_every_batch_end(case: Case):
         assert len(net.born) + len(net.at) <= len(log.born) + len(log.at)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(case=compositions())
 def test_no_smaller_changelog_leaves_the_same_tuples(case: Case):
     before: Living = Counter()

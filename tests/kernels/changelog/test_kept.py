@@ -119,7 +119,7 @@ def test_the_best_of_stretches_is_the_best_of_those_that_cover_a_point(given: li
     assert best(low, high, rank, 30).tolist() == wanted
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(case=compositions())
 def test_a_host_may_keep_every_piece_but_the_head_as_it_was_written(case: Case):
     written: dict[str, bytes] = {}

@@ -17,21 +17,25 @@ from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode
 from slackwater.kernels import segments
 from slackwater.kernels.arrays import EARLIEST
-from slackwater.kernels.changelog.kernel import Changes
+from slackwater.kernels.changelog.boundaries import changelog_kernel
 from slackwater.semantics import Answer, interpret
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
-FEW, MANY = settings(max_examples=20, deadline=None), settings(max_examples=50, deadline=None)
+FEW, MANY = settings(max_examples=15, deadline=None), settings(max_examples=30, deadline=None)
 PLAIN = Shape(
     mode=Mode.CHANGES, instants=("stream", "rows"), ranges=(Kind.TIME,), subqueries=False, ordered=False, sync=False
 )
 EDITED = replace(PLAIN, streams=("Edits", "Edits", "Pulses"))
 ONE = replace(PLAIN, joins=False, sets=False, ordered=True)
+COUNTED = replace(PLAIN, instants=("rows", "jumps"), ranges=(Kind.TIME, Kind.TUPLES), strict=False)
+SLIDING = replace(PLAIN, instants=("boundaries",), joins=False, sets=False, ranges=(Kind.TIME, Kind.TUPLES))
 KINDS = {
     "streams": seeded_cases(PLAIN, max_rows=12),
     "changelogs": seeded_cases(EDITED, max_rows=12),
     "first and last": seeded_cases(ONE, max_rows=12),
+    "windows in tuples, and jumps": seeded_cases(COUNTED, max_rows=12),
+    "boundaries": seeded_cases(SLIDING, max_rows=12),
     "compositions": compositions(),
 }
 
@@ -91,13 +95,13 @@ def told(found: Ran) -> list[tuple[Any, ...]]:
 @FEW
 @given(data=st.data())
 def test_any_cut_into_batches_gives_the_same_changelog(data: st.DataObject):
-    case = data.draw(st.one_of(KINDS["changelogs"], KINDS["compositions"]))
-    kernel, batches = Changes(changes_of(case.plan)), given_by(case.plan, case.feeds)
+    case = data.draw(st.one_of(*KINDS.values()))
+    kernel, batches = changelog_kernel(changes_of(case.plan)), given_by(case.plan, case.feeds)
     assert told(run(kernel, batches)) == told(run(kernel, data.draw(cut(batches))))
 
 
 @FEW
-@given(case=st.one_of(KINDS["changelogs"], KINDS["compositions"]))
+@given(case=st.one_of(*KINDS.values()))
 def test_the_size_of_segments_does_not_matter(case: Case):
     whole = told(ran(case.plan, case.feeds))
     sizes = segments.MOST, segments.FEW
@@ -112,7 +116,7 @@ def test_the_size_of_segments_does_not_matter(case: Case):
 @given(case=KINDS["compositions"])
 def test_a_step_leaves_the_state_before_it_alone(case: Case):
     """A batch may be run again from the same state, after a failure."""
-    kernel, batches = Changes(changes_of(case.plan)), given_by(case.plan, case.feeds)
+    kernel, batches = changelog_kernel(changes_of(case.plan)), given_by(case.plan, case.feeds)
     states = run(kernel, batches, stored=False).states
     before = [{name: state.piece(name) for name in state.names()} for state in states]
     again = run(kernel, batches, stored=False).states

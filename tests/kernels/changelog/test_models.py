@@ -27,7 +27,7 @@ from slackwater.testing.plans import Case
 END = 10_000
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(case=compositions())
 def test_all_models_mean_the_same_table_at_every_point_in_time(case: Case):
     kernel = Changes(changes_of(case.plan))

@@ -92,6 +92,18 @@ def test_a_subquery_that_may_still_change_is_its_changelog():
     assert {level for _, level, _ in found[:-1]} == {4}
 
 
+def test_a_window_in_tuples_is_counted_per_part():
+    node = tree("SELECT id, v FROM S [RANGE 1 TUPLE, FREQUENCY 1 TUPLE PARTITIONED BY id]")["query"]["child"]
+    assert (node["op"], node["range"], node["every"], node["by"]) == ("counted", {"tuples": 1}, 1, ["id"])
+    assert node["class"] == 4
+
+
+def test_an_answer_at_a_boundary_lives_for_a_slide():
+    made = tree("SELECT id, COUNT(*) AS n FROM S [RANGE 10 seconds SLIDE 5 seconds] GROUP BY id")
+    assert (made["input"], made["slide"], made["key"]) == ("S", 5_000_000, ["id"])
+    assert [step["op"] for step in made["chain"]["steps"]] == ["window", "aggregate", "project"]
+
+
 def test_marks_of_an_instant_that_tuples_do_not_have():
     with pytest.raises(QueryError, match="SW-361"):
         Changes(tree("SELECT v, row_number FROM S [RANGE 5 seconds]"))
@@ -101,8 +113,8 @@ def test_marks_of_an_instant_that_tuples_do_not_have():
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT COUNT(*) AS n FROM S [RANGE 5 seconds SLIDE 5 seconds]",
-        "SELECT v FROM S [RANGE 5 seconds, FREQUENCY 2 TUPLES]",
+        "SELECT v FROM S [RANGE 5 seconds SLIDE 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]",
+        "SELECT v FROM Edits [RANGE 2 TUPLES]",
         "SELECT COUNT(*) AS n FROM (SELECT MAX(v) AS m FROM S [RANGE 5 seconds]) AS q",
     ],
 )

@@ -10,8 +10,10 @@ timeline      when anything happens to a group, and the best of what lives then
 codes         keys as numbers, for as long as something with the key lives
 shown         what was last sent for each group, and when something else has to be
 calls         aggregate functions over lifetimes
+counted       windows in tuples, and windows that jump
 aggregate, join, minus
 kernel        `Changes`: a tree as one kernel
+boundaries    answers that stand until the next boundary; `changelog_kernel`
 compress      the net change of a batch
 profiles      the rows of a changelog as other systems write them
 models        the same results under the two older models

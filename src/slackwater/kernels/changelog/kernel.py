@@ -19,14 +19,17 @@ from slackwater.errors import QueryError
 from slackwater.kernels.arrays import EARLIEST
 from slackwater.kernels.changelog.aggregate import Grouped
 from slackwater.kernels.changelog.compress import compressed
+from slackwater.kernels.changelog.counted import Counted as CountedWindow
 from slackwater.kernels.changelog.inputs import Reader, Taken
 from slackwater.kernels.changelog.join import Joined
 from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
 from slackwater.kernels.changelog.minus import Without
-from slackwater.kernels.changelog.profiles import PROFILES, written
+from slackwater.kernels.changelog.profiles import check_profile, written
 from slackwater.kernels.changelog.rowwise import filtered, projected, united, windowed
+from slackwater.kernels.changelog.structures import Kept, kept
 from slackwater.kernels.changelog.tree import (
     Aggregate,
+    Counted,
     Distinct,
     Filter,
     Join,
@@ -46,7 +49,7 @@ from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
 
 PUNCTUATION = "punctuation"
-Operator = Grouped | Joined | Without
+Operator = Grouped | Joined | Without | CountedWindow
 
 
 class Step(NamedTuple):
@@ -74,15 +77,18 @@ class Changes:
     ) -> None:
         self.query = description if isinstance(description, Query) else parse(description)
         self.net = net
-        if profile not in PROFILES:
-            raise QueryError("SW-362", f"there is no changelog profile '{profile}'", expected=", ".join(PROFILES))
-        self.profile = profile
+        self.profile = check_profile(profile)
         refuse_marks(self.query.root)
         self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
         self.operators: dict[int, Operator] = {}
         nodes = list(walk(self.query.root))
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
         self.sample = self._compiled(self.query.root)
+
+    @property
+    def kept(self) -> list[Kept]:
+        """The lines of EXPLAIN: every operator, its class, its key, and what it keeps."""
+        return kept(self.query)
 
     @property
     def schema(self) -> pa.Schema:
@@ -146,6 +152,8 @@ class Changes:
         match self.operators[id(node)]:
             case Grouped() as grouped:
                 return grouped.step(memory, logs[0], span)
+            case CountedWindow() as window:
+                return window.step(memory, logs[0], span)
             case Joined() as joined:
                 return joined.step(memory, logs[0], logs[1], span)
             case without:
@@ -162,6 +170,8 @@ class Changes:
         match node:
             case Aggregate(group=group, calls=calls):
                 self.operators[id(node)] = Grouped(name, group, calls, samples[0], levels[0])
+            case Counted(range=length, every=every, by=by, count_by=count_by):
+                self.operators[id(node)] = CountedWindow(name, length, every, by, count_by, samples[0])
             case Distinct() | Minus():
                 self.operators[id(node)] = Without(name, samples[0], levels)
             case Join(columns=columns, on=on, condition=condition):

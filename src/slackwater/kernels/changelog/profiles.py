@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from slackwater.errors import QueryError
 from slackwater.kernels.arrays import LATEST, Bools, Ints, moments, stacked, table
 from slackwater.kernels.changelog.log import Log
 from slackwater.kernels.keys import dense, normal, ranked
@@ -50,6 +51,15 @@ class Lines(NamedTuple):
     def paired(self) -> Bools:
         halves: Bools = self.pair >= 0
         return halves
+
+
+def check_profile(name: str) -> str:
+    """The name of a profile, or an error that says which there are."""
+    if name not in PROFILES:
+        raise QueryError(
+            "SW-362", f"there is no changelog profile '{name}'", expected=", ".join(PROFILES), hint="choose one of them"
+        )
+    return name
 
 
 def written(log: Log, profile: str, key: Sequence[str] | None, net: bool) -> pa.RecordBatch:

@@ -7,8 +7,9 @@
                "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
                          "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
 
-Operators: source, window, filter, project, union, join, aggregate, distinct, minus. `class` is the monotonicity class
-of what the operator yields, `key` its primary key or null; both are the algebra's. Times are in microseconds.
+Operators: source, window, counted, filter, project, union, join, aggregate, distinct, minus. `class` is the
+monotonicity class of what the operator yields, `key` its primary key or null; both are the algebra's. Times are in
+microseconds.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from slackwater.errors import QueryError
-from slackwater.kernels.chain import Call, Item
+from slackwater.kernels.chain import Call, Item, Length
 from slackwater.kernels.expressions import Tree
 from slackwater.kernels.types import arrow_type
 
@@ -62,6 +63,18 @@ class Window:
     edge: Edge
     child: Node
     range: int
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A window over a stream whose rows leave when others come: `range` at every `every`-th row of `count_by`."""
+
+    edge: Edge
+    child: Node
+    range: Length
+    every: int
+    by: tuple[str, ...]
+    count_by: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +131,7 @@ class Minus:
     right: Node
 
 
-Node: TypeAlias = Source | Window | Filter | Project | Union | Join | Aggregate | Distinct | Minus
+Node: TypeAlias = Source | Window | Counted | Filter | Project | Union | Join | Aggregate | Distinct | Minus
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +173,8 @@ def parse(document: str | Mapping[str, Any]) -> Query:
             raise malformed(f"there is no input {node.input!r}")
         if ends(node, inputs) and node.edge.level < 4:
             raise malformed(f"tuples of a {type(node).__name__.lower()} may be ended, but its class is not 4")
+        if isinstance(node, Counted) and node.child.edge.level != 1:
+            raise malformed("only the rows of a stream can be counted")
     return query
 
 
@@ -177,7 +192,7 @@ def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
     match node:
         case Source(input=name):
             return inputs[name].change_type is not None
-        case Aggregate() | Minus():
+        case Aggregate() | Minus() | Counted():
             return True
         case _:
             return any(ends(each, inputs) for each in children(node))
@@ -197,6 +212,11 @@ def _node(given: Mapping[str, Any]) -> Node:
             return Source(edge, given["input"])
         case "window":
             return Window(edge, _node(given["child"]), int(given["range"]))
+        case "counted":
+            ((unit, amount),) = given["range"].items()
+            length = Length(int(amount), unit == "time")
+            by, counts = tuple(given.get("by", ())), tuple(given.get("count_by", given.get("by", ())))
+            return Counted(edge, _node(given["child"]), length, int(given["every"]), by, counts)
         case "filter":
             return Filter(edge, _node(given["child"]), given["condition"])
         case "project":

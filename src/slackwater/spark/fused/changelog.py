@@ -1,7 +1,8 @@
 """From a plan under EMIT CHANGES to the tree of operators that computes its changelog.
 
 Columns have the names by which the plan refers to them (`alias.name` where the name alone is not enough). Class and key
-of every edge are the algebra's. What has no kernel is refused: windows in tuples, jumps and boundaries.
+of every edge are the algebra's. What has no kernel is refused: sampling, and windows at boundaries over several streams
+or below what may still change.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, columns, parsed
 from slackwater.algebra.instants import instants_of
 from slackwater.algebra.keys import key_of
-from slackwater.algebra.lengths import ONE_TUPLE
+from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.monotonicity import class_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
     Distinct,
     Emit,
+    Frequency,
     Item,
     Join,
     Minus,
@@ -40,7 +42,7 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Field, Schema
 from slackwater.errors import QueryError
-from slackwater.spark.fused.lowering import call
+from slackwater.spark.fused.lowering import call, chain_of
 from slackwater.spark.fused.trees import tree_of
 
 Node = dict[str, Any]
@@ -71,7 +73,9 @@ class Lowered:
 
 
 def changes_of(plan: Plan) -> Node:
-    """The description of a query's changelog (kernels.changelog.tree)."""
+    """The description of a query's changelog (kernels.changelog.tree, or .boundaries for windows with SLIDE)."""
+    if instants_of(plan).at_boundaries and not changing(plan):
+        return _at_boundaries(plan)
     root = lowered(plan)
     wanted = _unique([schema_of(plan).reference(field) for field in schema_of(plan)])
     if wanted != root.names:
@@ -81,6 +85,16 @@ def changes_of(plan: Plan) -> Node:
         root = _edged(plan, renamed, wanted, [root.node])
     scans = {node.stream: node for node in walk(plan) if isinstance(node, Scan)}
     return {"inputs": {name: _input(scan) for name, scan in scans.items()}, "query": root.node}
+
+
+def _at_boundaries(plan: Plan) -> Node:
+    """An answer at a boundary stands until the next one: the chain of EMIT FINAL, and how long its results live."""
+    scans = [node for node in walk(plan) if isinstance(node, Scan)]
+    if len(scans) != 1 or any(isinstance(node, Join | Union | Minus) for node in walk(plan)):
+        raise refused("windows with SLIDE over more than one stream have no changelog operator")
+    key = _key(plan, tuple(field.name for field in schema_of(plan)))
+    slide = instants_of(plan).every.amount
+    return {"input": scans[0].stream, "chain": chain_of(plan), "slide": slide, "key": key}
 
 
 def _input(scan: Scan) -> Node:
@@ -108,6 +122,10 @@ def lowered(plan: Plan) -> Lowered:
             return _edged(
                 plan, {"op": "window", "range": length.amount, "child": below.node}, below.names, [below.node]
             )
+        case Frequency(child=Window(every=within) as window, every=every, by=by) if within == ONE_TUPLE:
+            return _counted(plan, window, every, window.by or by, by)
+        case Window(every=every, by=by):
+            return _counted(plan, plan, every, by, by)
         case Select(child=Join() as join, condition=condition) if not _marks(condition.sql):
             return _join(plan, join, [condition.sql])
         case Join():
@@ -118,12 +136,31 @@ def lowered(plan: Plan) -> Lowered:
             one, two = lowered(left), lowered(right)
             node = {"op": type(plan).__name__.lower(), "left": one.node, "right": two.node}
             return _edged(plan, node, one.names, [one.node, two.node])
-    raise QueryError(
+    raise refused(f"a {type(plan).__name__.lower()} of this kind has no changelog operator")
+
+
+def refused(what: str) -> QueryError:
+    return QueryError(
         "SW-363",
-        f"a {type(plan).__name__.lower()} of this kind has no changelog operator",
-        expected="RANGE in time at every row, or no window",
-        hint="use RANGE in time without FREQUENCY or SLIDE, or EMIT FINAL",
+        what,
+        expected="RANGE in time or tuples, at every row or every n-th, or no window",
+        hint="use one stream, or windows without SLIDE, or EMIT FINAL",
     )
+
+
+def _counted(plan: Plan, window: Window, every: Length, by: tuple[str, ...], count_by: tuple[str, ...]) -> Lowered:
+    """A window whose rows leave when others come, over the rows of a stream."""
+    strict = isinstance(plan, Frequency) and plan.strict
+    below = lowered(window.child)
+    if every.is_time or strict or below.node["class"] != 1:
+        raise refused(
+            "rows that may still change cannot be counted, nor windows with SLIDE or a time frequency be read"
+        )
+    here = below.over(window.child)
+    columns = [[here.find(reference).name for reference in each] for each in (by, count_by)]
+    length = {"time" if window.range.is_time else "tuples": window.range.amount}
+    node = {"op": "counted", "range": length, "every": every.amount, "by": columns[0], "count_by": columns[1]}
+    return _edged(plan, {**node, "child": below.node}, below.names, [below.node])
 
 
 def _unary(plan: Select | Project | Aggregate | Distinct, child: Plan) -> Lowered:
@@ -246,9 +283,4 @@ def _stream(plan: Plan) -> Plan:
             return with_inputs(plan, (_stream(inputs(plan)[0]),))
         case Window(child=child, every=every) if every == ONE_TUPLE:
             return _stream(child)
-    raise QueryError(
-        "SW-363",
-        f"a {type(plan).__name__.lower()} with final answers cannot be read by a changelog",
-        expected="a subquery that filters and projects rows",
-        hint="make it a view of its own pipeline, or use EMIT FINAL",
-    )
+    raise refused(f"the final answers of a {type(plan).__name__.lower()} in a subquery cannot be read by a changelog")
