@@ -9,6 +9,7 @@ import pyspark.sql.streaming.proto.StateMessage_pb2
 import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 
+import slackwater.spark.fused.operator
 import slackwater.spark.punctuate
 import slackwater.spark.sources  # noqa: F401
 

@@ -16,7 +16,7 @@ from tests.spark.streams import finish, write_batch
 from slackwater.algebra.nodes import Plan
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, interpret
+from slackwater.semantics import Batch, Feed, interpret
 from slackwater.spark.control import CLOCK
 from slackwater.spark.fused.fuse import fuse, fused, reason
 from slackwater.spark.fused.host import BUCKETS
@@ -62,6 +62,13 @@ def test_queries_answer_as_the_interpreter_does(spark, tmp_path, kind):
     answers = {name: expected(plan, {"Readings": feed}) for name, plan in plans.items()}
     assert all(answers.values())
     assert found(spark, {name: rewrite(plan).plan for name, plan in plans.items()}, feed, tmp_path) == answers
+
+
+def test_a_bucket_wakes_when_the_punctuation_moves_by_a_millisecond(spark, tmp_path):
+    plan = bound("SELECT id, v FROM Readings [RANGE 5 TUPLES]")
+    row = {"id": 1, "kind": "a", "v": 2, "x": 0.5, "ts": 5_000, "arrived": 5_000, "host": "h"}
+    feed = Feed((Batch((row,), 5_000), Batch((), 6_000)))
+    assert found(spark, {"it": plan}, feed, tmp_path) == {"it": Counter([(1, 2)])}
 
 
 def test_late_rows_come_tagged_beside_the_result(spark, tmp_path):

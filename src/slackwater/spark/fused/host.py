@@ -71,7 +71,7 @@ def _grouped(blobs: Iterable[DataFrame]) -> GroupedData:
 
 
 def _counted() -> list[Column]:
-    late = F.when(F.col("output") == LATE, F.col("rows"))
+    late = F.when(F.split("output", "/")[0] == LATE, F.col("rows"))
     return [F.sum(late).alias("late"), F.sum("missed").alias("lost")]
 
 

@@ -15,8 +15,18 @@ from slackwater.kernels.state import State
 Batches = Mapping[str, pa.RecordBatch]
 
 RESULT, LATE = "result", "late"
-"""The outputs that every kernel has; what counts as lost is told by `MISSED` of the late ones."""
+"""The outputs that every kernel has. One with several inputs may have late rows for each: `late/NAME`. How many windows
+a late row missed is in the column `MISSED`."""
 MISSED = "missed"
+
+
+def is_late(output: str) -> bool:
+    """Whether an output is of late rows.
+
+    >>> is_late("late"), is_late("late/Traffic"), is_late("result")
+    (True, True, False)
+    """
+    return output.partition("/")[0] == LATE
 
 
 class Kept(Protocol):

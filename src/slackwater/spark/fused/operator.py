@@ -1,8 +1,8 @@
 """A kernel as a stateful operator of Spark: one call per bucket and batch, its state in pieces.
 
 The head is one value of Spark's state, rewritten at each batch; every other piece is an entry of a map, written once
-and removed when the kernel no longer names it. A timer just beyond the watermark wakes the bucket whenever the
-punctuation moves, rows or not.
+and removed when the kernel no longer names it. A timer at the watermark goes off when the watermark is beyond it: so it
+wakes the bucket whenever the punctuation moves, rows or not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from slackwater.errors import RunError
 from slackwater.kernels.arrays import EARLIEST, LATEST
 from slackwater.kernels.state import HEAD
 from slackwater.spark.fused.blobs import ipc, joined
-from slackwater.spark.fused.kernel import LATE, MISSED, Batches, Hosted
+from slackwater.spark.fused.kernel import MISSED, Batches, Hosted, is_late
 
 OUTPUT = "output string, rows long, missed long, body binary"
 TICKS = 1_000
@@ -69,11 +69,11 @@ class Operator(StatefulProcessor):
             self.pieces.updateValue((name,), (state.piece(name),))
         for name in sorted(before - names):
             self.pieces.removeKey((name,))
-        self.head.update((self.about, "\n".join(sorted(names)), watermark + 1, state.piece(HEAD)))
-        if timer != watermark + 1:
+        self.head.update((self.about, "\n".join(sorted(names)), watermark, state.piece(HEAD)))
+        if timer != watermark:
             if timer is not None:
                 self.handle.deleteTimer(timer)
-            self.handle.registerTimer(watermark + 1)
+            self.handle.registerTimer(watermark)
 
     def _piece(self, name: str) -> bytes:
         found = self.pieces.getValue((name,))
@@ -119,4 +119,4 @@ def _batches(rows: Iterator[pd.DataFrame]) -> Batches:
 
 
 def _missed(name: str, batch: pa.RecordBatch) -> int:
-    return pc.sum(pc.greater(batch.column(MISSED), 0)).as_py() or 0 if name == LATE else 0
+    return pc.sum(pc.greater(batch.column(MISSED), 0)).as_py() or 0 if is_late(name) else 0
