@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from rich.console import Console, Group, RenderableType
@@ -11,8 +11,10 @@ from rich.text import Text
 
 from slackwater.algebra.catalog import Script
 from slackwater.algebra.nodes import Plan
+from slackwater.app import physical as placement
 from slackwater.app import rewrites
 from slackwater.app.documents import document_of
+from slackwater.app.physical import physicals
 from slackwater.app.render.graph import dot, mermaid
 from slackwater.app.render.picture import picture
 from slackwater.app.render.tree import tree
@@ -43,8 +45,11 @@ def plans_of(script: Script) -> Sequence[tuple[str, Plan]]:
     return named
 
 
-def explained(script: Script, *, rewritten: bool = False) -> RenderableType:
-    """Every plan of a script as a tree; with `rewritten`, what the optimiser makes of it and why."""
+def explained(script: Script, *, rewritten: bool = False, physical: bool = False) -> RenderableType:
+    """Every plan of a script as a tree; with `rewritten`, what the optimiser makes of it and why; with `physical`,
+    who runs each operator of that on Spark."""
+    if physical:
+        return Group(*_physical(script))
     parts: list[RenderableType] = []
     for name, plan in plans_of(script):
         shown = rewrites.report(plan, script.views) if rewritten else tree(plan)
@@ -52,10 +57,13 @@ def explained(script: Script, *, rewritten: bool = False) -> RenderableType:
     return Group(*parts[:-1])
 
 
-def written(script: Script, form: Format, *, rewritten: bool = False) -> str:
+def written(script: Script, form: Format, *, rewritten: bool = False, physical: bool = False) -> str:
     """Every plan of a script as text."""
     if form is Format.TEXT:
-        return _plain(explained(script, rewritten=rewritten))
+        return _plain(explained(script, rewritten=rewritten, physical=physical))
+    if form is Format.JSON and physical:
+        shown = physicals(script, plans_of(script))
+        return json.dumps({name: placement.document(script, each) for name, each in shown.items()}, indent=2)
     if form is Format.JSON:
         reports = {name: rewrites.document(plan, script.views) for name, plan in plans_of(script)} if rewritten else {}
         return json.dumps(reports or document_of(script), indent=2)
@@ -73,6 +81,12 @@ def drawn(script: Script, form: Format, *, rewritten: bool = False) -> bytes:
         ]
         plans = [each for pair in pairs for each in pair]
     return picture(plans, form.value)
+
+
+def _physical(script: Script) -> Iterator[RenderableType]:
+    for name, shown in physicals(script, plans_of(script)).items():
+        yield Text(name, style="bold underline")
+        yield placement.report(script, shown)
 
 
 def _plain(renderable: RenderableType) -> str:

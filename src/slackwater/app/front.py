@@ -26,9 +26,11 @@ Given = str | Path | Query | Mapping[str, Any]
 """SQL text, the path of a SQL or JSON file, a query of the builder, or a plan document."""
 
 
-def explain(given: Given, declarations: str = "", *, rewrites: bool = False, format: str = "text") -> str:
+def explain(
+    given: Given, declarations: str = "", *, rewrites: bool = False, physical: bool = False, format: str = "text"
+) -> str:
     """The plan as text; `declarations` are the CREATE STREAM statements that a plan without text needs."""
-    return written(script_from(given, declarations), Format(format), rewritten=rewrites)
+    return written(script_from(given, declarations), Format(format), rewritten=rewrites, physical=physical)
 
 
 def run(given: Given, declarations: str = "", *, checkpoint: str | Path, **conditions: Any) -> None:

@@ -19,6 +19,12 @@ def explain(
     rewrites: Annotated[
         bool, typer.Option("--rewrites", help="Show what the optimiser changes, by which rule, and what that saves.")
     ] = False,
+    physical: Annotated[
+        bool,
+        typer.Option(
+            "--physical", help="Show who runs each operator on Spark, why, and Spark's own plan (opens Spark)."
+        ),
+    ] = False,
     form: Annotated[
         explaining.Format, typer.Option("--format", help="Text for people, the rest for machines and pictures.")
     ] = explaining.Format.TEXT,
@@ -36,16 +42,18 @@ def explain(
 
         slackwater explain traffic.sql
         slackwater explain traffic.sql --rewrites
+        slackwater explain traffic.sql --physical
         slackwater explain traffic.sql --format svg -o plan.svg
     """
     script = load(file, settings or ())
     if form is explaining.Format.TEXT and output is None:
-        Console(soft_wrap=True, highlight=False).print(explaining.explained(script, rewritten=rewrites))
+        shown = explaining.explained(script, rewritten=rewrites, physical=physical)
+        Console(soft_wrap=True, highlight=False).print(shown)
         return
     if form.is_picture:
         data = explaining.drawn(script, form, rewritten=rewrites)
     else:
-        data = f"{explaining.written(script, form, rewritten=rewrites)}\n".encode()
+        data = f"{explaining.written(script, form, rewritten=rewrites, physical=physical)}\n".encode()
     if output is None:
         sys.stdout.buffer.write(data)
     else:

@@ -35,12 +35,6 @@ class Obstacle(NamedTuple):
     reason: str
 
 
-def refuse(plan: Plan) -> None:
-    """An error if Spark's own operators cannot run the plan."""
-    for node, reason in obstacles(plan):
-        raise unsupported(node, reason)
-
-
 def unsupported(node: Plan, reason: str) -> QueryError:
     return QueryError(
         "SW-301",

@@ -1,9 +1,10 @@
-"""From a bound plan to Spark's own operators."""
+"""From a bound plan to Spark's own operators, or to the fused operator where `ways` says so."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -33,29 +34,30 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import InputError, nearest
 from slackwater.spark.aggregates import aggregated
-from slackwater.spark.control import clocked, punctuations
-from slackwater.spark.fused.fuse import fuse, reason
+from slackwater.spark.control import IN_STORE, Place, clocked, punctuations
+from slackwater.spark.fused.fuse import fuse
 from slackwater.spark.joins import joined, united, without
-from slackwater.spark.obstacles import even, obstacles, refuse, unsupported
+from slackwater.spark.narrow import covered, named_in, narrowed
+from slackwater.spark.obstacles import even, unsupported
 from slackwater.spark.relation import ARRIVED, TIME, Relation, column_name, quoted
 from slackwater.spark.sync import extents_of, with_sync
+from slackwater.spark.ways import Host, way_of
 from slackwater.spark.windows import completed, distinct, with_extents
 
 Inputs = Mapping[str, DataFrame]
 """The DataFrame of each stream, by the name that the plan's scans give."""
 
 
-def compile_plan(plan: Plan, streams: Inputs) -> DataFrame:
+def compile_plan(plan: Plan, streams: Inputs, place: Place = IN_STORE) -> DataFrame:
     """A streaming DataFrame that yields the plan's rows, to be written in append mode.
 
     Selections and projections that stand over a stream's disorder control are done below it, in the scan: Spark
     cannot move them there. A plan that went through the rewrites has as many of them there as possible. On batch
     DataFrames the answer is that over the whole input, in which nothing is late.
     """
-    if any(obstacles(plan)) and reason(plan) is None:
-        return fuse(plan, streams, punctuations)
-    refuse(plan)
-    native = Native(streams)
+    if way_of(plan).host is Host.FUSED:
+        return fuse(plan, streams, partial(punctuations, place=place))
+    native = Native(streams, named_in(plan, is_entry), tuple(covered(plan, is_entry)), place)
     relation = completed(native.relation(plan))
     names = dict(zip(relation.names, schema_of(plan).names, strict=True))
     if isinstance(plan, Emit) and plan.sync:
@@ -65,9 +67,15 @@ def compile_plan(plan: Plan, streams: Inputs) -> DataFrame:
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Compiles the operators of one query. A stream that is read twice under one policy is punctuated once."""
+    """Compiles the operators of one query. A stream that is read twice under one policy is punctuated once.
+
+    Of the `covered` entries only those columns are read on that some operator above names.
+    """
 
     streams: Inputs
+    names: frozenset[str]
+    covered: tuple[Plan, ...]
+    place: Place = IN_STORE
     clocks: dict[tuple[str, str, Policy], DataFrame] = field(default_factory=dict)
 
     def relation(self, plan: Plan) -> Relation:
@@ -124,12 +132,20 @@ class Native:
         scan, disorder = scan_of(plan), control_of(plan)
         df = self.stream(scan)
         rows = _uncontrolled(plan, df)
+        if any(each is plan for each in self.covered):
+            rows = narrowed(rows, self.names)
         if not df.isStreaming:
             return rows
         read = scan.stream, scan.event_time, disorder.policy
         if read not in self.clocks:
             self.clocks[read] = punctuations(
-                df, scan.event_time, disorder.policy, arrival=scan.arrival, source=scan.source, name=scan.stream
+                df,
+                scan.event_time,
+                disorder.policy,
+                arrival=scan.arrival,
+                source=scan.source,
+                name=scan.stream,
+                place=self.place,
             )
         return replace(rows, df=clocked(rows.df, TIME, self.clocks[read]))
 

@@ -56,18 +56,22 @@ class Relation:
         return [F.col(quoted(name)) for name in self.names]
 
     def spelled(self, reference: str) -> str | Tree:
-        """What a reference of the plan is in `df`."""
+        """What a reference of the plan is in `df`.
+
+        An attribute of the instant is computed, be it by nothing: a mere copy of a marked column would carry the mark
+        of the watermark, too, and Spark refuses to keep state over two such columns.
+        """
         if self.schema.matching(reference):
             return column_name(self.schema.find(reference))
         match reference.lower(), self.extent:
             case "window_end", int():
-                return BOUNDARY
+                return parsed(earlier(0))
             case "window_start", int() as extent:
                 return parsed(earlier(extent))
             case "row_time", int():
                 return parsed(earlier(TICK))
             case "row_time", None:
-                return TIME
+                return parsed(f"{TIME} - INTERVAL '0' MICROSECOND")
         raise QueryError(
             "SW-302",
             f"'{reference}' has no value here",

@@ -1,0 +1,72 @@
+"""What `slackwater explain --physical` shows: who runs each operator, why, and Spark's own plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from slackwater.algebra.catalog import Script
+from slackwater.algebra.nodes import Plan, Scan, walk
+from slackwater.app.documents import without_secrets
+from slackwater.app.render.label import label
+from slackwater.rewrite import rewrite
+from slackwater.spark.physical import Physical, Placed, physical
+from slackwater.spark.session import local_session
+from slackwater.spark.streams import read_stream
+
+STYLES = {"fused": "magenta", "native": "green", "control": "cyan", "scan": "blue"}
+
+
+def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Physical]:
+    """How each plan is run, as `run` would: optimised first. Sources are opened, but no query is started."""
+    session = local_session()
+    found = {}
+    for name, plan in plans:
+        run = rewrite(plan, script.views).plan
+        read = {node.stream for node in walk(run) if isinstance(node, Scan)}
+        frames = {each.name: read_stream(session, each) for each in script.streams if each.name in read}
+        found[name] = physical(run, frames)
+    return found
+
+
+def report(script: Script, shown: Physical) -> RenderableType:
+    """For people: the operators as a table, then Spark's plan."""
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading in ("operator", "run by", "how"):
+        table.add_column(heading, overflow="fold")
+    for each in shown.operators:
+        table.add_row(Text(_outlined(each)), Text(each.where, STYLES.get(each.where, "")), Text(each.how))
+    who = Text.assemble((str(shown.host), "bold " + STYLES[shown.host]), f": {shown.reason}")
+    return Group(who, Text(), table, Text("Spark's plan", "bold"), Text(masked(script, shown.spark)))
+
+
+def document(script: Script, shown: Physical) -> dict[str, Any]:
+    """The same for programs."""
+    operators = [
+        {"operator": label(each.node).name, "parameters": label(each.node).parameters}
+        | {"depth": each.depth, "run_by": each.where, "how": each.how}
+        for each in shown.operators
+    ]
+    return {"host": str(shown.host), "reason": shown.reason, "operators": operators} | {
+        "spark": masked(script, shown.spark)
+    }
+
+
+def masked(script: Script, text: str) -> str:
+    """Spark's plan as it may be shown: an option that looks like a secret is not, wherever its value stands."""
+    for each in script.streams:
+        shown = without_secrets(each.options)
+        for name, value in each.options.items():
+            if value and shown[name] != value:
+                text = text.replace(value, shown[name])
+    return text
+
+
+def _outlined(each: Placed) -> str:
+    said = label(each.node)
+    return f"{'  ' * each.depth}{said.name} {said.parameters}".rstrip()

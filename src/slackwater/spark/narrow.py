@@ -1,0 +1,70 @@
+"""Which columns of a stream a query never reads: what stateful operators need not keep.
+
+Spark leaves unread columns out by itself, except where rows are grouped by all their columns, as they are to be held
+until their extent is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from slackwater.algebra.expressions import columns
+from slackwater.algebra.nodes import Aggregate, Frequency, Join, Plan, Project, Select, Window, inputs
+from slackwater.algebra.schema import Expr, Schema
+from slackwater.spark.relation import Relation, column_name, quoted
+
+IsEntry = Callable[[Plan], bool]
+
+
+def named_in(plan: Plan, is_entry: IsEntry) -> frozenset[str]:
+    """The names of all columns that the operators above the entries read, in lower case, without their aliases."""
+    return frozenset(name.rpartition(".")[2].lower() for name in _references(plan, is_entry))
+
+
+def covered(plan: Plan, is_entry: IsEntry, hidden: bool = False) -> Iterator[Plan]:
+    """The entries of which no column is seen but through a select list or a grouping above."""
+    if is_entry(plan):
+        yield from [plan] * hidden
+        return
+    match plan:
+        case Project() | Aggregate():
+            hidden = True
+        case Select() | Window() | Frequency() | Join():
+            pass
+        case _:
+            hidden = False
+    for each in inputs(plan):
+        yield from covered(each, is_entry, hidden)
+
+
+def narrowed(relation: Relation, names: frozenset[str]) -> Relation:
+    """The relation without the columns that nobody names; its own columns stay."""
+    kept = Schema(tuple(field for field in relation.schema if field.name.lower() in names))
+    df = relation.df.select(*relation.own, *(quoted(column_name(field)) for field in kept))
+    return replace(relation, df=df, schema=kept)
+
+
+def _references(plan: Plan, is_entry: IsEntry) -> Iterator[str]:
+    if is_entry(plan):
+        return
+    for expr in _stated(plan):
+        yield from columns(expr)
+    if isinstance(plan, (Window, Frequency)):
+        yield from plan.by
+    for each in inputs(plan):
+        yield from _references(each, is_entry)
+
+
+def _stated(plan: Plan) -> list[Expr]:
+    match plan:
+        case Select(condition=condition):
+            return [condition]
+        case Join(condition=Expr() as condition):
+            return [condition]
+        case Project(items=items):
+            return [item.expr for item in items]
+        case Aggregate(group=group, aggregates=aggregates):
+            return [item.expr for item in group + aggregates]
+        case _:
+            return []

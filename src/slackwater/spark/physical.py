@@ -1,0 +1,116 @@
+"""What runs each operator of a plan, and the plan that Spark makes of it: for `explain --physical`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Emit,
+    Frequency,
+    Join,
+    Minus,
+    Plan,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    View,
+    Window,
+    inputs,
+)
+from slackwater.spark.fused.fuse import describe
+from slackwater.spark.plan import compile_plan, is_entry
+from slackwater.spark.ways import Host, copies_of, way_of
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An operator, how deep it stands, who runs it (`scan`, `control`, `native` or `fused`), and how."""
+
+    node: Plan
+    depth: int
+    where: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Physical:
+    """How a plan is run: by whom as a whole and why, each operator, and Spark's own plan."""
+
+    host: Host
+    reason: str
+    operators: tuple[Placed, ...]
+    spark: str
+
+
+def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
+    """How `compile_plan` runs a plan over these streams; nothing is started."""
+    way = way_of(plan)
+    reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan)}"
+    return Physical(way.host, reason, tuple(_placed(plan, way.host)), explained(compile_plan(plan, streams)))
+
+
+def explained(df: DataFrame) -> str:
+    """Spark's plan of a DataFrame, formatted: the tree, then each operator."""
+    jvm = df.sparkSession._jvm
+    text: str = jvm.PythonSQLUtils.explainString(df._jdf.queryExecution(), "formatted") if jvm is not None else ""
+    return text.strip()
+
+
+def _placed(plan: Plan, host: Host, depth: int = 0) -> Iterator[Placed]:
+    where, how = _how(plan, host)
+    yield Placed(plan, depth, where, how)
+    for each in inputs(plan):
+        yield from _placed(each, host, depth + 1)
+
+
+def _how(plan: Plan, host: Host) -> tuple[str, str]:
+    match plan:
+        case Scan():
+            return "scan", "read by Spark; its clocks are read once more, for control"
+        case Disorder():
+            return "control", "sees every row of the stream; its punctuations are Spark's watermark"
+        case Select() if is_entry(plan):
+            return "scan", "moved below control: what it leaves out is never held"
+        case Project() if is_entry(plan):
+            return "scan", "moved below control: what it leaves out is never held"
+        case Emit():
+            return str(host), _emitted(plan)
+        case _ if host is Host.FUSED:
+            return "fused", "in the kernel"
+        case _:
+            return "native", _native(plan)
+
+
+def _emitted(plan: Emit) -> str:
+    return "sync rows from a second reading of the windows" if plan.sync else "append mode"
+
+
+def _native(plan: Plan) -> str:
+    match plan:
+        case Window() | Frequency():
+            copies = copies_of(plan)
+            return "every row in one extent" if copies == 1 else f"every row copied into {copies} extents"
+        case Aggregate():
+            return "an aggregate by boundary and group, which yields a boundary when the watermark has passed it"
+        case Distinct():
+            return "an aggregate by boundary and all columns, or dropDuplicates where rows are final already"
+        case Join():
+            return "both sides closed, collected by boundary and equal columns in one aggregate, and paired"
+        case Union():
+            return "both sides closed, then a union"
+        case Minus():
+            return "both sides in one aggregate by boundary and all columns"
+        case Subquery() | View():
+            return "its rows go on in the same batch, under the same watermark"
+        case Select() | Project():
+            return "row by row"
+        case _:
+            return ""

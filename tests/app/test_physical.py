@@ -1,0 +1,64 @@
+"""`explain --physical`: who runs what; and the toll example, explained and run."""
+
+import json
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+
+from slackwater.algebra.catalog import Script, SinkDef, StreamDef
+from slackwater.app.explain import Format, written
+from slackwater.app.load import load
+from slackwater.app.physical import masked
+from slackwater.app.run import Conditions, run
+from slackwater.app.watch import Watch
+from slackwater.lang import parse_script
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+OVERLAP = """
+CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
+USING generate OPTIONS (stream 'vehicles') TIMESTAMP BY timestamp ARRIVAL BY received;
+SELECT segment, MAX(speed) AS top FROM Traffic [RANGE 60 seconds SLIDE 1 second] WHERE speed > 30 GROUP BY segment;
+"""
+
+
+def test_the_toll_query_is_native_and_reads_its_windows_twice(spark):
+    shown = json.loads(written(load(EXAMPLES / "toll.sql"), Format.JSON, physical=True))["toll"]
+    assert shown["host"] == "native"
+    by = {each["operator"]: each["run_by"] for each in shown["operators"]}
+    assert by | {"Join": "native", "Aggregate": "native", "Disorder": "control", "Scan": "scan"} == by
+    assert "second reading" in shown["operators"][0]["how"]
+    assert "EventTimeWatermark" in shown["spark"]
+
+
+def test_overlapping_extents_are_handed_over_and_the_selection_is_below_control(spark):
+    text = written(parse_script(OVERLAP), Format.TEXT, physical=True)
+    assert "fused: a row is in 60 extents" in text
+    assert "Select speed > 30" in text
+    assert "moved below control" in text
+    assert "transformWithState" in text or "TransformWithState" in text
+
+
+def test_secrets_of_options_are_not_shown_in_sparks_plan():
+    stream = StreamDef("S", (), "kafka", {"topic": "tides", "kafka.sasl.jaas.config": "user=low pass=high"})
+    shown = masked(Script(streams=(stream,)), "Relation [topic=tides, config=user=low pass=high]")
+    assert shown == "Relation [topic=tides, config=***]"
+
+
+def test_the_toll_query_runs(spark, tmp_path: Path):
+    script = load(EXAMPLES / "toll.sql")
+    ending = {"rows": "5000", "pace": "max", "batch": "10 seconds"}
+    streams = tuple(replace(each, options={**each.options, **ending}) for each in script.streams)
+    sink = SinkDef("toll", "parquet", {"path": str(tmp_path / "out")})
+    pipelines = tuple(replace(each, sink=sink) for each in script.pipelines)
+    conditions = Conditions(tmp_path / "checkpoint", "local[2]", available_now=True)
+    run(replace(script, streams=streams, pipelines=pipelines), conditions, Watch(Console(file=StringIO())))
+    rows = spark.read.parquet(str(tmp_path / "out"))
+    billed = {row.window_end for row in rows.where("NOT _sync").collect()}
+    synced = [row.window_end for row in rows.where("_sync").collect()]
+    assert billed
+    assert billed <= set(synced)
+    assert len(synced) == len(set(synced))
+    assert rows.where("NOT _sync").dropDuplicates().count() == rows.where("NOT _sync").count()
+    assert rows.where("_sync AND (vehID IS NOT NULL OR segment IS NOT NULL)").count() == 0
