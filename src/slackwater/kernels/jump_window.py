@@ -15,6 +15,7 @@ from slackwater.kernels.chain import Aggregate, Step, Window
 from slackwater.kernels.emission import arranged, groups_emitted, marked
 from slackwater.kernels.entries import base
 from slackwater.kernels.grouping import Grouping
+from slackwater.kernels.hold import CYCLE
 from slackwater.kernels.keys import ranked
 from slackwater.kernels.placing import Below, below
 from slackwater.kernels.relation import Relation
@@ -33,7 +34,8 @@ def when(name: str, window: Window, sample: Rows) -> AtRows | AtBoundaries:
 
 def entering(inner: Sequence[Step], scheduled: Scheduled, rows: Rows) -> tuple[Below, Scheduled]:
     """The rows that some window holds, and when."""
-    left = below(inner, Rows(rows.batch, rows.time), useful(scheduled))
+    seen = None if CYCLE in rows.marks else useful(scheduled)  # of a cycle only the rows in windows have come so far
+    left = below(inner, Rows(rows.batch, rows.time), seen)
     part = None if scheduled.part is None else left.of(scheduled.part)
     return left, Scheduled(scheduled.schedule, part, left.of(scheduled.enter), left.of(scheduled.exits))
 
