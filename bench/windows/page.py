@@ -66,9 +66,9 @@ def drawn(found, name, title):
         dashes = "-" if number < len(COLOURS) else "--"
         axes.plot(frequency.FREQUENCIES, heights, dashes, label=f"W/F {share:.0%}", **style)
     axes.axhline(1.0, color="black", linewidth=0.8)
-    axes.set(xscale="log", ylim=(0, 1.3), xlabel="frequency in tuples", ylabel="pushed down / window id", title=title)
+    axes.set(xscale="log", ylim=(0, 1.55), xlabel="frequency in tuples", ylabel="pushed down / window id", title=title)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize=7, ncols=2, loc="lower left")
+    axes.legend(fontsize=7, ncols=4, loc="upper center")
     return save(figure, name)
 
 
