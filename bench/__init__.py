@@ -12,6 +12,7 @@ BENCHMARKS = {
     "kernels": "bench.windows.kernels",
     "frequency": "bench.windows.frequency",
     "fused": "bench.windows.spark",
+    "changelog-speed": "bench.changelog.speed",
     "changelog-models": "bench.changelog.models",
     "changelog-compression": "bench.changelog.compression",
     "overhead": "bench.spark.overhead",

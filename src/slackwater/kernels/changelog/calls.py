@@ -54,15 +54,19 @@ class View:
         """At each point the last bound of those that live."""
         return self.stretches.best(self.members.end)
 
-    def chosen(self, order: Ints, some: Bools) -> tuple[Ints, Ints]:
-        """At each point the member that stands last in an order (of all members), -1 for none, and its bound."""
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        found = self.stretches.best(rank, some)
+    def chosen(self, some: Bools, *keys: Ints) -> tuple[Ints, Ints]:
+        """At each point the greatest member of some, by one key and then the next, -1 for none; and its bound."""
+        order = self.stretches.leading(some, *keys)
+        for key in reversed(keys):
+            order = order[np.argsort(key[order], kind="stable")]
+        rank, among = np.zeros(len(some), np.int64), np.zeros(len(some), np.bool_)
+        rank[order], among[order] = np.arange(len(order)), True
+        found = self.stretches.best(rank, among)
         there = found != NOTHING
-        member = np.where(there, order[np.where(there, found, 0)] if len(order) else -1, -1)
-        bound = self.members.end[member] if len(order) else member
-        return member, np.where(there, bound, LATEST)
+        if not len(order):
+            return np.full(len(found), -1), np.full(len(found), LATEST)
+        member = np.where(there, order[np.where(there, found, 0)], -1)
+        return member, np.where(there, self.members.end[member], LATEST)
 
 
 Found = tuple[pa.Array, Ints]
@@ -85,20 +89,19 @@ class Extreme:
         self.argument = argument
         self.least = least
 
-    def _order(self, view: View) -> tuple[Ints, Bools]:
+    def _ranks(self, view: View) -> tuple[Bools, Ints]:
         values, known = view.members.column(self.argument), view.known(self.argument)
         rank = np.zeros(len(values), np.int64)
-        rank[known] = ordered(values.drop_null(), self.least)
-        order = stable(view.members.end)
-        return order[np.argsort(rank[order], kind="stable")], known
+        rank[known] = ordered(values.drop_null() if values.null_count else values, self.least)
+        return known, rank
 
     def at(self, view: View) -> Found:
-        member, bound = view.chosen(*self._order(view))
+        known, rank = self._ranks(view)
+        member, bound = view.chosen(known, rank, view.members.end)
         return view.members.column(self.argument).take(pa.array(member, mask=member < 0)), bound
 
     def needed(self, view: View) -> Bools:
-        order, known = self._order(view)
-        return _last_of(view.members.code, order[known[order]])
+        return _greatest(view.members.code, *self._ranks(view))
 
 
 class End:
@@ -109,18 +112,17 @@ class End:
         self.last = last
         self.skips = skips
 
-    def _order(self, view: View) -> tuple[Ints, Bools]:
-        order = stable(view.members.column(NUMBER).to_numpy())
-        some = view.known(self.argument) if self.skips else np.ones(len(order), np.bool_)
-        return (order if self.last else order[::-1]), some
+    def _ranks(self, view: View) -> tuple[Bools, Ints]:
+        number = view.members.column(NUMBER).to_numpy()
+        some = view.known(self.argument) if self.skips else np.ones(len(number), np.bool_)
+        return some, number if self.last else ~number
 
     def at(self, view: View) -> Found:
-        member, bound = view.chosen(*self._order(view))
+        member, bound = view.chosen(*self._ranks(view))
         return view.members.column(self.argument).take(pa.array(member, mask=member < 0)), bound
 
     def needed(self, view: View) -> Bools:
-        order, some = self._order(view)
-        return _last_of(view.members.code, order[some[order]])
+        return _greatest(view.members.code, *self._ranks(view))
 
 
 class DistinctCount:
@@ -176,11 +178,13 @@ def _running(group: Ints, values: Ints) -> Ints:
     return found
 
 
-def _last_of(code: Ints, order: Ints) -> Bools:
-    """The member of each code that stands last in an order."""
-    needed = np.zeros(len(code), np.bool_)
+def _greatest(code: Ints, some: Bools, rank: Ints) -> Bools:
+    """Of some, the member of each code with the greatest rank."""
+    order = np.flatnonzero(some)
+    order = order[np.argsort(rank[order], kind="stable")]
     order = order[counted(code[order])]
     _, ends = bounds(firsts(code[order]))
+    needed = np.zeros(len(code), np.bool_)
     needed[order[ends - 1]] = True
     return needed
 

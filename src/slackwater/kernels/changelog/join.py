@@ -14,16 +14,19 @@ import pyarrow as pa
 
 from slackwater.kernels.arrays import Bools, Ints, picked, true, valid
 from slackwater.kernels.changelog.codes import Codes
-from slackwater.kernels.changelog.living import Living, Members, tuples_of, with_code
+from slackwater.kernels.changelog.living import START, Living, Members, numbers, tuples_of, with_code
 from slackwater.kernels.changelog.log import Log, Tuples, in_order
 from slackwater.kernels.changelog.structures import STRUCTURES
 from slackwater.kernels.expressions import Tree, evaluate
 from slackwater.kernels.functions import unified
 from slackwater.kernels.keys import normal
-from slackwater.kernels.order import counted
+from slackwater.kernels.order import counted, positions, stable
 from slackwater.kernels.rows import Rows
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span
+
+LONG = 1 << 61
+"""A lifetime beyond this has no end."""
 
 
 class Joined:
@@ -55,7 +58,7 @@ class Joined:
             living.step(memory, with_code(log.born, code), log.ended.ids, log.at, span)
             for living, log, code in zip(self.sides, logs, codes, strict=True)
         )
-        pairs = _pairs(one, two, self.codes.size(memory))
+        pairs = _pairs(one, two)
         made = self._log(one, two, *pairs, span)
         size = self.codes.size(memory)
         stay = [np.bincount(each.code[~each.leaves], minlength=size) for each in (one, two)]
@@ -112,28 +115,32 @@ class Joined:
         return pairs.at(met), met
 
 
-def _pairs(one: Members, two: Members, codes: int) -> tuple[Ints, Ints]:
-    """Places of members with equal codes, at least one of which is new or was ended: what is old was told before."""
-    stirred = one.ended.copy(), two.ended.copy()
-    stirred[0][one.old :] = True
-    stirred[1][two.old :] = True
+def _pairs(one: Members, two: Members) -> tuple[Ints, Ints]:
+    """Places of members with equal codes that may meet, at least one of which is new or was ended in this stretch of
+    time: what both sides had before was told before."""
+    stirred, other = one.ended.copy(), two.ended.copy()
+    stirred[one.old :] = True
+    other[two.old :] = True
     whole = np.ones(len(two), np.bool_)
-    first = _matches(one.code, stirred[0], two.code, whole, codes)
-    second = _matches(one.code, ~stirred[0], two.code, stirred[1], codes)
+    first, second = _matches(one, stirred, two, whole), _matches(one, ~stirred, two, other)
     left, right = (np.concatenate(each) for each in zip(first, second, strict=True))
     order = np.lexsort((right, left))
     return left[order], right[order]
 
 
-def _matches(left: Ints, some_left: Bools, right: Ints, some_right: Bools, codes: int) -> tuple[Ints, Ints]:
-    """All pairs of places with equal codes, by counting."""
+def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) -> tuple[Ints, Ints]:
+    """Pairs of places with equal codes whose lifetimes may meet: starts no further apart than any lifetime is long."""
     ones, twos = np.flatnonzero(some_left), np.flatnonzero(some_right)
-    wanted = np.zeros(codes, np.bool_)
-    wanted[left[ones]] = True
-    twos = twos[wanted[right[twos]]]
-    twos = twos[counted(right[twos])]
-    count = np.bincount(right[twos], minlength=codes)
-    begin = np.cumsum(count) - count
-    each = count[left[ones]]
-    place = np.repeat(begin[left[ones]] - (np.cumsum(each) - each), each) + np.arange(int(each.sum()))
+    if not len(ones) or not len(twos):
+        return ones[:0], twos[:0]
+    start, code = numbers(two.kept, START), two.code
+    twos = twos[stable(start[twos])]
+    twos = twos[counted(code[twos])]
+    begun = numbers(one.kept, START)[ones]
+    longest = int((two.until[twos].astype(np.float64) - start[twos]).max())
+    earliest = begun - longest if longest < LONG else np.full(len(ones), int(start.min()) - 1)
+    low = positions(code[twos], start[twos], one.code[ones], earliest)
+    high = positions(code[twos], start[twos], one.code[ones], one.until[ones] - 1)
+    each = np.maximum(high - low, 0)
+    place = np.repeat(low - (np.cumsum(each) - each), each) + np.arange(int(each.sum()))
     return np.repeat(ones, each), twos[place]

@@ -39,6 +39,8 @@ class Without:
             Living(f"{name}.{side}", structure) for side, structure in zip("lr", self.structures, strict=False)
         ]
         self.shown = Shown(f"{name}.shown", [pa.int64()])
+        self._in_turn = self.structures[0].expires and self.structures[0].ordered
+        """Whether tuples of the left end in the order in which they began, so that each may come to stand."""
 
     def step(self, memory: Memory, logs: Sequence[Log], span: Span) -> Log:
         members = self._members(memory, logs, span)
@@ -104,8 +106,10 @@ class Without:
         counts = np.zeros(size, np.int64)
         for side, (living, each) in enumerate(zip(self.sides, members, strict=True)):
             stays = ~each.leaves
-            if not living.structure.indexed:
-                stays = _first_to_stand(each, stays) if side == 0 else _last_to_leave(each, stays)
+            if side == 0 and not living.structure.indexed and not self._in_turn:
+                stays = _first_to_stand(each, stays)
+            elif side == 1 and not living.structure.indexed:
+                stays = _last_to_leave(each, stays)
             living.keep(memory, each, stays, span)
             counts += np.bincount(each.code[stays], minlength=size)
         self.shown.trim(memory, self.codes.settle(memory, counts))

@@ -66,13 +66,33 @@ class Stretches:
         self.high = line.finish[code]
         ends = first + count - members.old
         self.high[leaves] = line.place[ends : ends + int(np.count_nonzero(leaves))]
-        self.size = len(line)
+        self.line, self.code, self.size = line, code, len(line)
+        self.whole = ~leaves
+        self.whole[members.old :] = False
+        """Those that are there throughout, which most are where a window holds much more than comes in a batch."""
+        self.covers = self.high > self.low
 
     def best(self, rank: Ints, some: Bools | None = None) -> Ints:
         """The greatest rank that covers each point; NOTHING where none does."""
-        covers = self.high > self.low
-        places = np.flatnonzero(covers if some is None else covers & some)
-        return best(self.low[places], self.high[places], rank[places], self.size)
+        covers = self.covers if some is None else self.covers & some
+        places = np.flatnonzero(covers & ~self.whole)
+        found = best(self.low[places], self.high[places], rank[places], self.size)
+        throughout = np.full(len(self.line.begin), NOTHING)
+        always = np.flatnonzero(covers & self.whole)
+        np.maximum.at(throughout, self.code[always], rank[always])
+        both: Ints = np.maximum(found, throughout[self.line.code])
+        return both
+
+    def leading(self, some: Bools, *keys: Ints) -> Index:
+        """Those of some that may be the greatest at a point, by one key and then the next: of those that are there
+        throughout, the greatest of each code alone."""
+        left = some & self.covers
+        whole = np.flatnonzero(left & self.whole)
+        for key in keys:
+            top = np.full(len(self.line.begin), NOTHING)
+            np.maximum.at(top, self.code[whole], key[whole])
+            whole = whole[key[whole] == top[self.code[whole]]]
+        return np.sort(np.append(np.flatnonzero(left & ~self.whole), whole))
 
 
 def best(low: Index | Ints, high: Index | Ints, rank: Ints, size: int) -> Ints:

@@ -1,0 +1,106 @@
+"""Changelog kernels, operator by operator: rows a second of one core, with 1, 1,000 and 100,000 keys.
+
+1,000,000 rows (500,000 on each side, where there are two), one a millisecond, up to 50 ms out of order, in batches of
+100,000, the state's head through bytes at every batch; `out` are the changes with 1,000 keys, `kept` the rows kept at
+the end. The last lines are 20,000 rows a second of event time in batches of one second, 1,200,000 rows in the window.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+
+from bench.changelog.runs import MS, distinct, grouped_sum, joined, kernel, minus, only_k, stream, window
+from slackwater.kernels.changelog.kernel import Changes
+from slackwater.kernels.state import State
+
+ROWS, BATCH, KEYS = 1_000_000, 100_000, (1, 1_000, 100_000)
+S, R = stream("S"), stream("R")
+EDITS = {"columns": [["op", "string"], ["k", "int"], ["x", "int"], ["ts", "timestamp"]], "time": "ts"} | {
+    "change_type": "op",
+    "key": ["k"],
+}
+E = {"op": "source", "class": 4, "key": ["k"], "input": "E"}
+
+
+def grouped(child, function, key="k"):
+    call = ["a", function, [["column", "x"]], "unknown", {}]
+    return {"op": "aggregate", "class": 4, "key": ["g"], "group": [["g", ["column", key], "int"]], "calls": [call]} | {
+        "child": child
+    }
+
+
+def thousandth(child):
+    items = [["g", ["%", ["column", "k"], ["literal", 1000, "int"]], "int"], ["x", ["column", "x"], "int"]]
+    return {"op": "project", "class": child["class"], "key": None, "items": items, "child": child}
+
+
+QUERIES = {
+    "window": window(S, 60),
+    "sum": grouped_sum(window(S, 60)),
+    "sum, unbounded": grouped_sum(S),
+    "max": grouped(window(S, 60), "max"),
+    "distinct": distinct(only_k(window(S, 60))),
+    "minus": minus(only_k(window(S, 60)), only_k(window(R, 3))),
+    "join of 1 second": joined(window(S, 1), window(R, 1)),
+    "changelog in, sum": grouped(thousandth(E), "sum", "g"),
+}
+
+
+def rows(count, keys, gap=MS, seed=1):
+    rng = np.random.default_rng(seed)
+    times = (np.arange(count) - rng.integers(0, 50, count)) * gap
+    columns = {"k": rng.integers(0, keys, count), "x": rng.integers(1, 100, count)}
+    arrays = [pa.array(each, pa.int32()) for each in columns.values()]
+    return pa.record_batch([*arrays, pa.array(times).cast(pa.timestamp("us", "UTC"))], names=["k", "x", "ts"])
+
+
+def edits(count, keys):
+    kinds = np.array(["insert", "update_postimage", "delete"])
+    op = kinds[np.random.default_rng(3).integers(0, 3, count)]
+    plain = rows(count, keys)
+    return pa.record_batch([pa.array(op), *plain.columns], names=["op", "k", "x", "ts"])
+
+
+def run(query, keys, count=ROWS, size=BATCH, gap=MS, **options):
+    """Rows a second of one core, changes, and what is kept."""
+    if "'E'" in str(query):
+        made, given = Changes({"inputs": {"E": EDITS}, "query": query}, **options), {"E": edits(count, keys)}
+    else:
+        made = kernel(query, **options)
+        sides = list(made.query.inputs)
+        count, size = count // len(sides), size // len(sides)
+        given = {name: rows(count, keys, gap, seed) for seed, name in enumerate(sides)}
+    state, out = made.init(), 0
+    started = time.process_time()
+    for start in range(0, count, size):
+        batch = {name: each.slice(start, size) for name, each in given.items()}
+        step = made.step(state, batch, (start + size - 60) * gap)
+        state, out = stored(step.state), out + step.changelog.num_rows
+    return count * len(given) / (time.process_time() - started), out, state.rows
+
+
+def stored(state):
+    """The state as the next batch finds it: the head from bytes, segments as they were."""
+    head = state.piece("head")
+    return State(State.read(lambda name: head).head, state.stores)
+
+
+def main():
+    print(f"{'million rows a second, keys':32}" + "".join(f"{keys:>10,}" for keys in KEYS) + f"{'out':>12}{'kept':>10}")
+    for name, query in QUERIES.items():
+        keys = [each for each in KEYS if not (name.startswith("join") and each == 1)]
+        found = {each: run(query, each) for each in keys}
+        cells = "".join(f"{found[each][0] / 1e6:>10.2f}" if each in found else f"{'-':>10}" for each in KEYS)
+        print(f"{name:32}{cells}{found[1_000][1]:>12,}{found[1_000][2]:>10,}", flush=True)
+    for name, net in (("sum", False), ("sum", True), ("max", False), ("distinct", False)):
+        speed, out, kept = run(QUERIES[name], 1_000, 1_600_000, 20_000, 50, net=net)
+        told = f"{name}, 20,000 a second{', net' * net}"
+        print(f"{told:32}{'-':>10}{speed / 1e6:>10.2f}{'-':>10}{out:>12,}{kept:>10,}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
