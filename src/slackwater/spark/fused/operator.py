@@ -1,7 +1,7 @@
 """A kernel as a stateful operator of Spark: one call per bucket and batch, its state in pieces.
 
 The head is one value of Spark's state, rewritten at each batch; every other piece is an entry of a map, written once
-and removed when the kernel no longer names it. A timer at the watermark goes off when the watermark is beyond it: so it
+and removed when the kernel no longer names it. A timer just beyond the watermark
 wakes the bucket whenever the punctuation moves, rows or not.
 """
 
@@ -69,11 +69,11 @@ class Operator(StatefulProcessor):
             self.pieces.updateValue((name,), (state.piece(name),))
         for name in sorted(before - names):
             self.pieces.removeKey((name,))
-        self.head.update((self.about, "\n".join(sorted(names)), watermark, state.piece(HEAD)))
-        if timer != watermark:
+        self.head.update((self.about, "\n".join(sorted(names)), watermark + 1, state.piece(HEAD)))
+        if timer != watermark + 1:
             if timer is not None:
                 self.handle.deleteTimer(timer)
-            self.handle.registerTimer(watermark)
+            self.handle.registerTimer(watermark + 1)
 
     def _piece(self, name: str) -> bytes:
         found = self.pieces.getValue((name,))
