@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-import pyarrow as pa
 import pytest
-from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F  # noqa: N812
 from tests.spark.conformance import _plain, _written, expected
 from tests.spark.fused.running import found
-from tests.spark.streams import finish, write_batch
+from tests.spark.streams import finish
 
 from slackwater.algebra.nodes import Plan
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed, interpret
-from slackwater.spark.control import CLOCK
 from slackwater.spark.fused.fuse import fuse, fused, reason
 from slackwater.spark.fused.host import BUCKETS
 from slackwater.testing.catalog import CATALOG
@@ -118,21 +115,6 @@ def test_a_batch_dataframe_is_answered_as_a_whole(spark):
 def test_a_reason_says_why_a_plan_cannot_be_fused(text, why):
     found = reason(bound(text))
     assert found is None if why is None else found is not None and why.lower() in found.lower()
-
-
-def test_the_state_of_another_query_is_refused(spark, tmp_path):
-    feed = make_feed(Seeded(3), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=20, max_batches=1)
-    rows, clock = _written(spark, CATALOG.streams[0], feed, 1, tmp_path)
-
-    def run(text: str) -> None:
-        writer = fuse(bound(text), {"Readings": rows}, lambda *_, **__: clock).writeStream.format("noop")
-        query = writer.option("checkpointLocation", str(tmp_path / "check")).trigger(availableNow=True).start()
-        query.awaitTermination()
-
-    run("SELECT MAX(v) AS m FROM Readings [RANGE 5 TUPLES]")
-    write_batch(tmp_path / "clock", 1, {CLOCK: pa.array([90 * SECOND], pa.timestamp("us", "UTC"))})
-    with pytest.raises(StreamingQueryException, match="SW-553"):
-        run("SELECT MAX(v) AS m FROM Readings [RANGE 6 TUPLES]")
 
 
 def test_buckets_are_spread_evenly_over_partitions(spark):
