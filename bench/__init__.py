@@ -6,6 +6,7 @@ A benchmark is a module with a docstring and a `main()` that prints its comparis
 BENCHMARKS = {
     "record-store": "bench.disorder.record_store",
     "estimators": "bench.disorder.speed",
+    "budget": "bench.disorder.compare",
     "adc": "bench.disorder.adc",
     "adcj": "bench.disorder.adcj",
     "win": "bench.disorder.win",
