@@ -45,6 +45,7 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
         for each, sides in arranged(rewritten(script)):
             manner = Manner(available_now=conditions.available_now)
             running.append(start(each, frames, conditions.checkpoint / each.name, manner, watch.on_rows, sides))
+            running[-1].settle()
         with watch:
             ended = _follow(running, watch, conditions.seconds)
             if ended and conditions.available_now and conditions.flush:
@@ -78,6 +79,7 @@ def _follow(running: Sequence[Running], watch: Watch, seconds: float | None) -> 
 def _flush(running: Sequence[Running], watch: Watch) -> None:
     for each in running:
         each.flush()
+        each.settle()
     _follow(running, watch, None)
 
 

@@ -28,6 +28,9 @@ from slackwater.spark.ticks import Silence, flushing, give, read_ticks
 POLL = 0.1
 """How often, in seconds, a running query is asked for new batches."""
 
+OPENING = "Initializing sources"
+"""What Spark says of a query that has not opened its sources yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Manner:
@@ -110,6 +113,12 @@ class Running:
                 break
             self.wait(POLL)
         self.wait(POLL)
+
+    def settle(self) -> None:
+        """Waits until the query has opened its sources. Each of ours is a process of its own, which Spark gives up if
+        it does not answer within seconds: a file with many pipelines must not start all of them at once."""
+        while self.active and self.query.status["message"] == OPENING:
+            self.wait(POLL)
 
     @property
     def active(self) -> bool:

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from slackwater.errors import RunError
 
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 LOGGING = Path(__file__).with_name("log4j2.properties")
 JVM_OPTIONS = f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}"
@@ -80,6 +81,9 @@ def _local() -> dict[str, str]:
     return {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
+        # On a local disk a plain rename is as safe as Spark's own choice, and takes a third of its time for each of the
+        # small files of a batch (13 against 40 ms).
+        "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
         # One state partition per core: each costs a state store commit per batch, full or empty.
         "spark.sql.shuffle.partitions": str(min(8, os.cpu_count() or 2)),
         "spark.driver.extraJavaOptions": JVM_OPTIONS,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -56,9 +57,10 @@ class StateFiles:
         with system.open_output_stream(draft) as stream:
             stream.write(zlib.crc32(state).to_bytes(CHECKSUM) + state)
         system.move(draft, f"{folder}/{number}")
-        outdated = f"{folder}/{number - KEPT}"
-        if number >= KEPT and system.get_file_info(outdated).type is fs.FileType.File:
-            system.delete_file(outdated)
+        if number >= KEPT:
+            # A stream that is read twice has its control twice in a plan: both write the same and clear up.
+            with suppress(FileNotFoundError):
+                system.delete_file(f"{folder}/{number - KEPT}")
 
     def _opened(self) -> tuple[fs.FileSystem, str]:
         if "://" in self.folder or self.folder.startswith("file:"):
