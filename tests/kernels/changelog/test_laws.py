@@ -50,6 +50,7 @@ def check(case: Case) -> None:
     found = ran(case.plan, case.feeds)
     wanted = interpret(case.plan, case.feeds, flush=True)
     check_same(found, wanted)
+    assert len(found.changes) <= 1.25 * len(wanted.changes) + 2
     mine = answer_of(case.plan, found)
     for part in ("late", "rejected", "refused"):
         assert sorted(map(repr, getattr(mine, part))) == sorted(map(repr, getattr(wanted, part)))

@@ -14,6 +14,7 @@ counted       windows in tuples, and windows that jump
 aggregate, join, minus
 kernel        `Changes`: a tree as one kernel
 boundaries    answers that stand until the next boundary; `changelog_kernel`
+partitioning  by which columns a tree can be taken apart into buckets
 compress      the net change of a batch
 profiles      the rows of a changelog as other systems write them
 models        the same results under the two older models

@@ -1,0 +1,132 @@
+"""By which columns the inputs of a tree can be taken apart, so that each part is computed without the rows of another.
+
+Tuples that an operator needs together agree in a column: of a join in what it compares, of an aggregate in a group item,
+of DISTINCT and EXCEPT in any column, of an incoming changelog in a key column. A column that all operators have in
+common, traced back to one column of each input, makes buckets; several such columns make finer ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import pyarrow as pa
+
+from slackwater.kernels.changelog.tree import (
+    Aggregate,
+    Counted,
+    Distinct,
+    Join,
+    Minus,
+    Node,
+    Project,
+    Query,
+    Source,
+    Union,
+)
+from slackwater.kernels.expressions import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A column of each input, all of the same meaning, and which column of the operator it is, None if it is gone."""
+
+    trace: frozenset[tuple[str, str]]
+    column: str | None
+
+
+def partitioning(query: Query) -> dict[str, tuple[str, ...]] | None:
+    """By input, the columns to make buckets of, in one order for all; None where all rows are needed together."""
+    traces = sorted({tuple(sorted(cut.trace)) for cut in _Trace(query).cuts(query.root)})
+    if not traces:
+        return None
+    return {name: tuple(dict(trace)[name] for trace in traces) for name in query.inputs}
+
+
+class _Trace:
+    def __init__(self, query: Query) -> None:
+        self.query = query
+
+    def cuts(self, node: Node) -> list[Cut]:
+        """The columns by which everything up to this operator can be taken apart."""
+        match node:
+            case Source():
+                return list(self._source(node))
+            case Project(child=child, items=items):
+                return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in items], lost=True))
+            case Aggregate(child=child, group=group):
+                return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in group], lost=False))
+            case Counted(child=child, by=by, count_by=count_by, every=every):
+                shared = set(by) if every == 1 else set(by) & set(count_by)
+                return [cut for cut in self.cuts(child) if cut.column in shared]
+            case Distinct(child=child):
+                return [cut for cut in self.cuts(child) if cut.column is not None]
+            case Union() | Minus():
+                return list(self._by_position(node))
+            case Join():
+                return list(self._joined(node))
+            case _:
+                return self.cuts(node.child)
+
+    def _source(self, node: Source) -> Iterator[Cut]:
+        given = self.query.inputs[node.input]
+        besides = {given.change_type, given.time, given.arrival}
+        for name, kind in given.columns:
+            keyed = name in given.key if given.key else name not in besides
+            if (given.change_type is None or keyed) and not pa.types.is_floating(kind):
+                yield Cut(frozenset({(node.input, name)}), name)
+
+    def _by_position(self, node: Union | Minus) -> Iterator[Cut]:
+        """EXCEPT needs what is equal together; UNION needs nothing, but what stands above may."""
+        left, right = names(self.query, node.left), names(self.query, node.right)
+        for one, two in product(self.cuts(node.left), self.cuts(node.right)):
+            known = one.column is not None and two.column is not None
+            same = known and left.index(str(one.column)) == right.index(str(two.column))
+            if same or isinstance(node, Union):
+                yield from self._merged(one, two, [one.column if same else None])
+
+    def _joined(self, node: Join) -> Iterator[Cut]:
+        left, right = names(self.query, node.left), names(self.query, node.right)
+        pairs = {(_column(one), _column(two)) for one, two in node.on}
+        for one, two in product(self.cuts(node.left), self.cuts(node.right)):
+            if None not in (one.column, two.column) and (one.column, two.column) in pairs:
+                places = left.index(str(one.column)), len(left) + right.index(str(two.column))
+                yield from self._merged(one, two, [node.columns[place] for place in places])
+
+    def _merged(self, one: Cut, two: Cut, columns: Iterable[str | None]) -> Iterator[Cut]:
+        """Both traces as one, if each input has one column in it, and all are of one type, so that equal values hash alike."""
+        trace = one.trace | two.trace
+        kinds = {dict(self.query.inputs[name].columns)[column] for name, column in trace}
+        if len(kinds) == 1 and len(trace) == len({name for name, _ in trace}):
+            yield from (Cut(trace, column) for column in columns)
+
+
+def _renamed(cuts: Sequence[Cut], items: Sequence[tuple[str, Tree]], lost: bool) -> Iterator[Cut]:
+    """The columns under their new names; with `lost`, those without one still take the inputs apart."""
+    for cut in cuts:
+        found = [name for name, tree in items if cut.column is not None and _column(tree) == cut.column]
+        yield from (Cut(cut.trace, name) for name in found)
+        if lost and not found:
+            yield Cut(cut.trace, None)
+
+
+def _column(tree: Tree) -> str | None:
+    return str(tree[1]) if tree[0] == "column" else None
+
+
+def names(query: Query, node: Node) -> list[str]:
+    """The columns of an operator, in order."""
+    match node:
+        case Source(input=name):
+            return [column for column, _ in query.inputs[name].columns]
+        case Project(items=items):
+            return [item.name for item in items]
+        case Aggregate(group=group, calls=calls):
+            return [*(item.name for item in group), *(call.name for call in calls)]
+        case Join(columns=columns):
+            return list(columns)
+        case Union(left=left) | Minus(left=left):
+            return names(query, left)
+        case _:
+            return names(query, node.child)
