@@ -17,4 +17,5 @@ BENCHMARKS = {
     "changelog-models": "bench.changelog.models",
     "changelog-compression": "bench.changelog.compression",
     "overhead": "bench.spark.overhead",
+    "postgres": "bench.spark.postgres",
 }

@@ -15,7 +15,7 @@ from slackwater.spark.progress import Control, Progress
 
 ROWS_SHOWN = 8
 """Of each batch; a person reads no more as they scroll by."""
-COLUMNS = ("pipeline", "batch", "rows in", "rows out", "late", "allowed", "hold", "behind", "held", "state")
+COLUMNS = ("pipeline", "batch", "rows in", "rows out", "late", "allowed", "rejected", "hold", "behind", "held", "state")
 
 
 class Watch:
@@ -85,7 +85,6 @@ class Watch:
         table = Table(*COLUMNS, box=None, header_style="bold", padding=(0, 1))
         for name, record in self.latest.items():
             allowed = ", ".join(_allowed(each) for each in record.controls)
-            lag = max((each.lag for each in record.controls), default=0)
             table.add_row(
                 name,
                 str(record.batch),
@@ -93,10 +92,11 @@ class Watch:
                 f"{self.totals[name][1]:,}",
                 f"{record.ratio:.2%}",
                 allowed,
+                f"{sum(each.account.untimed for each in record.controls):,}",
                 _seconds(self.holds[name]),
-                _seconds(lag),
+                _seconds(_behind(record)),
                 f"{record.held:,}",
-                f"{record.state_bytes / 1e6:.1f} MB",
+                _megabytes(record),
             )
         return table
 
@@ -116,8 +116,8 @@ def _line(record: Progress, hold: float) -> str:
     allowed = ", ".join(_allowed(each) for each in record.controls)
     return (
         f"{record.pipeline} batch {record.batch}: {record.rows_in:,} rows in, {record.rows_out:,} out, "
-        f"late {record.ratio:.2%} of {allowed} allowed, hold {_seconds(hold)}, {record.held:,} held, "
-        f"{record.seconds:.1f} s"
+        f"late {record.ratio:.2%} of {allowed} allowed, {record.rejected:,} rejected, hold {_seconds(hold)}, "
+        f"{_seconds(_behind(record))} behind, {record.held:,} held, state {_megabytes(record)}, {record.seconds:.1f} s"
     )
 
 
@@ -128,6 +128,15 @@ def _accounted(control: Control) -> str:
         f"{account.untimed:,} rejected; late {control.ratio:.2%} of {_allowed(control)} allowed; "
         f"mean hold {_seconds(control.hold)}; {account.suspect:,} stamped in the future"
     )
+
+
+def _behind(record: Progress) -> int:
+    """How far the punctuation that is furthest behind the latest arrival is, in milliseconds."""
+    return max((each.lag for each in record.controls), default=0)
+
+
+def _megabytes(record: Progress) -> str:
+    return f"{record.state_bytes / 1e6:.1f} MB"
 
 
 def _allowed(control: Control) -> str:
