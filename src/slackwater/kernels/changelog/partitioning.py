@@ -1,8 +1,8 @@
 """By which columns the inputs of a tree can be taken apart, so that each part is computed without the rows of another.
 
-Tuples that an operator needs together agree in a column: of a join in what it compares, of an aggregate in a group item,
-of DISTINCT and EXCEPT in any column, of an incoming changelog in a key column. A column that all operators have in
-common, traced back to one column of each input, makes buckets; several such columns make finer ones.
+Tuples that an operator needs together agree in a column: of a join in what it compares, of an aggregate in a group
+item, of DISTINCT and EXCEPT in any column, of an incoming changelog in a key column. A column that all operators have
+in common, traced back to one column of each input, makes buckets; several such columns make finer ones.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class _Trace:
                 yield from self._merged(one, two, [node.columns[place] for place in places])
 
     def _merged(self, one: Cut, two: Cut, columns: Iterable[str | None]) -> Iterator[Cut]:
-        """Both traces as one, if each input has one column in it, and all are of one type, so that equal values hash alike."""
+        """Both traces as one, if each input has one column in it and all have one type: equal values are alike then."""
         trace = one.trace | two.trace
         kinds = {dict(self.query.inputs[name].columns)[column] for name, column in trace}
         if len(kinds) == 1 and len(trace) == len({name for name, _ in trace}):
