@@ -10,6 +10,7 @@ from math import ceil, exp, gcd, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from slackwater.disorder.account import STRICTEST, Account
 from slackwater.disorder.clock import EARLIEST, LATEST, Times, clamp, minus, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.histogram import Histogram, delays
@@ -20,13 +21,12 @@ from slackwater.errors import InputError
 
 Floats = NDArray[np.float64]
 
-VERSION = 1
+VERSION = 2
 FEWEST = 60  # rows before the first punctuation
 GUARDS = (64, 256, 1_024)
 SPREAD = (np.arange(8) + 0.5) / 8 / 2
-STRICTEST, LOOSEST = -2.0, 0.1
 LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
-CAUTIOUS = 20.0  # rows that the budget must have come to before any of it is spent
+SETTLED = 10.0  # times its longest delay: a stream of that age has shown what it is like
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
 
 
@@ -44,35 +44,35 @@ class Budget:
     """
 
     __slots__ = (
-        "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_late", "_newest", "_now", "_offset",
-        "_punctuation", "_recent", "_rows", "_senders", "_trials", "_unlearnt", "_waiting",
+        "_account", "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_learnt", "_newest", "_now",
+        "_offset", "_punctuation", "_recent", "_senders", "_trials", "_waiting",
     )  # fmt: skip
 
     def __init__(self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None) -> None:
         if not 0 < dratio < 1:
             raise InputError("SW-423", f"drop ratio {dratio} is no share", expected="between 0 and 1, both excluded")
         self._dratio = dratio
+        self._account = Account(dratio)
         self._clocks = (Histogram(MEMORIES), Histogram(MEMORIES))
         self._trials = Trials(dratio)
         self._senders = Senders(IDLE_SECONDS * ticks_per_second(unit) if idle is None else idle)
         self._recent: Times = np.zeros((2, 0), np.int64)
-        self._rows = self._unlearnt = self._late = self._waiting = self._grain = self._offset = 0
+        self._learnt = self._waiting = self._grain = self._offset = 0
         self._first_arrival = self._first_event = self._now = self._newest = EARLIEST
         self._punctuation = NO_PUNCTUATION
 
     def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:
         if not len(event):
             return self._punctuation
-        self._late += int(np.count_nonzero(event < self._punctuation))
+        self._account.enter(len(event), int(np.count_nonzero(event < self._punctuation)))
         if source is not None:
             awaited = self._senders.observe(event, arrival, source)
-            self._unlearnt += int(np.count_nonzero(awaited))
             event, arrival = event[~awaited], arrival[~awaited]
         if len(event):
             before = self._learn(event, arrival)
             self._trials.count(event)
             allowed = self._sources_allow()
-            if self._rows >= FEWEST and self._old_enough(before):
+            if self._learnt >= FEWEST and self._old_enough(before):
                 self._punctuation = max(self._punctuation, min(self._advance(event, before), allowed))
         return self._punctuation
 
@@ -83,14 +83,14 @@ class Budget:
         the wait costs less, too.
         """
         front, owed = self._senders.waited_for()
-        allowed = self._dratio * (self._rows + self._unlearnt)
-        too_many = owed > AFFORDED * allowed - max(0.0, self._late - allowed)
+        allowed = self._account.allowed
+        too_many = owed > AFFORDED * allowed - max(0.0, self._account.late - allowed)
         self._waiting = int(front < LATEST and (too_many or bool(self._waiting)))
         return front if self._waiting else LATEST
 
     def _learn(self, event: Times, arrival: Times) -> tuple[int, int]:
         """Enter the batch into the memories; the clocks as they stood when its rows came."""
-        started = self._rows > 0
+        started = self._learnt > 0
         clock, newest = np.maximum.accumulate(arrival), np.maximum.accumulate(event)
         if not started:
             self._first_arrival, self._first_event = int(arrival[0]), int(event[0])
@@ -113,7 +113,7 @@ class Budget:
             age = np.array([_elapsed(before, self._firsts)[place]]) if started else since[place]
             histogram.add(np.where(known, scores[place], 0), age)
         self._recent = np.concatenate([self._recent, ages], axis=1)[:, -max(GUARDS) :]
-        self._rows += len(event)
+        self._learnt += len(event)
         self._now, self._newest = int(clock[-1]), int(newest[-1])
         if self._grain != 1:
             apart = np.maximum(minus(event, np.int64(self._first_event)), -LATEST)
@@ -135,16 +135,17 @@ class Budget:
 
     def _level(self) -> float:
         """D, and one row more at the start: less than that cannot be told from nothing."""
-        return self._dratio + 1 / self._rows
+        return self._dratio + 1 / self._learnt
 
-    def _account(self) -> float:
-        """The logarithm by which the level is lowered or raised: what is left of the budget, less a reserve."""
-        allowed = self._dratio * (self._rows + self._unlearnt)
-        if allowed < CAUTIOUS:
-            return STRICTEST
-        reserve = 0.02 * allowed + 1.5 * sqrt(allowed) * min(1.0, allowed / 50)
-        left = (allowed - reserve - self._late) / (10 + 0.15 * allowed)
-        return max(STRICTEST, min(LOOSEST, left))
+    def _correction(self) -> float:
+        """What the account says; whether the stream is settled matters to it only while the budget is small."""
+        elapsed = _elapsed((self._now, self._newest), self._firsts)
+        return self._account.correction(settled=self._account.few and self._lasted(SETTLED, elapsed))
+
+    def _lasted(self, times: float, elapsed: tuple[int, int]) -> bool:
+        """Whether the stream is so many times as old as its longest delay."""
+        longest = (float(clock.highest()[-1]) for clock in self._clocks)
+        return all(age >= times * each for age, each in zip(elapsed, longest, strict=True))
 
     def _old_enough(self, before: tuple[int, int]) -> bool:
         """Whether rows that are later than the stream is old are rarer than the level.
@@ -152,15 +153,13 @@ class Budget:
         As long as there is no budget to pay for an error, the stream must also be twice as old as its longest delay.
         """
         elapsed = _elapsed(before, self._firsts)
-        if self._dratio * self._rows < CAUTIOUS:
-            longest = (float(clock.highest()[-1]) for clock in self._clocks)
-            if any(age < 2 * each for age, each in zip(elapsed, longest, strict=True)):
-                return False
+        if self._account.small and not self._lasted(2.0, elapsed):
+            return False
         unseen = max(clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
-        return unseen <= self._level() * exp(max(0.0, self._account()))
+        return unseen <= self._level() * exp(max(0.0, self._correction()))
 
     def _advance(self, event: Times, before: tuple[int, int]) -> int:
-        level, account = self._level(), self._account()
+        level, account = self._level(), self._correction()
         heads = np.array([float(self._now) - float(self._offset), float(self._newest)])
         usual = level * np.exp(self._trials.pressure())
         strict = np.maximum(usual * exp(account), level * exp(STRICTEST))
@@ -197,7 +196,7 @@ class Budget:
 
     def state(self) -> bytes:
         fields: dict[str, Value] = {name: getattr(self, f"_{name}") for name in SCALARS}
-        fields |= self._clocks[0].fields("arrival") | self._clocks[1].fields("newest")
+        fields |= self._account.fields() | self._clocks[0].fields("arrival") | self._clocks[1].fields("newest")
         return pack(
             "budget",
             VERSION,
@@ -208,6 +207,7 @@ class Budget:
         fields: Fields = unpack(state, "budget", VERSION)
         for name in SCALARS:
             setattr(self, f"_{name}", fields.integer(name))
+        self._account.restore(fields)
         self._clocks[0].restore(fields, "arrival")
         self._clocks[1].restore(fields, "newest")
         self._trials.restore(fields)
@@ -216,8 +216,7 @@ class Budget:
 
 
 SCALARS = (
-    "rows", "unlearnt", "late", "waiting", "grain", "offset", "first_arrival", "first_event", "now", "newest",
-    "punctuation",
+    "learnt", "waiting", "grain", "offset", "first_arrival", "first_event", "now", "newest", "punctuation",
 )  # fmt: skip
 
 

@@ -1,0 +1,60 @@
+"""The account of a drop ratio: how many rows may be late, how many were, and how fast to spend what is left."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from slackwater.disorder.state import Fields, Value
+
+STRICTEST, LOOSEST = -2.0, 0.1
+CAUTIOUS = 20.0  # rows that the budget must have come to before any of it is spent on a stream that is not settled
+FEW = 50.0  # rows below which a budget is too small to be told from chance
+CREDIT = 10.0  # rows that a settled stream may spend before they are earned, repaid when the budget comes to FEW
+
+
+class Account:
+    """Rows allowed, rows late, and a reserve for chance.
+
+    >>> account = Account(0.01)
+    >>> account.enter(10_000, 20)
+    >>> account.correction(settled=True), account.allowed
+    (0.1, 100.0)
+    """
+
+    __slots__ = ("_dratio", "late", "rows")
+
+    def __init__(self, dratio: float) -> None:
+        self._dratio = dratio
+        self.rows = self.late = 0
+
+    def enter(self, rows: int, late: int) -> None:
+        self.rows += rows
+        self.late += late
+
+    @property
+    def allowed(self) -> float:
+        return self._dratio * self.rows
+
+    @property
+    def small(self) -> bool:
+        """Too small to pay for an error."""
+        return self.allowed < CAUTIOUS
+
+    @property
+    def few(self) -> bool:
+        return self.allowed < FEW
+
+    def correction(self, *, settled: bool) -> float:
+        """The logarithm by which the level is lowered or raised: what is left of the budget, less a reserve."""
+        if self.small and not settled:
+            return STRICTEST
+        reserve = 0.02 * self.allowed + 1.5 * sqrt(self.allowed) * min(1.0, self.allowed / FEW)
+        credit = CREDIT * max(0.0, min(1.0, 2 - 2 * self.allowed / FEW)) if settled else 0.0
+        left = (self.allowed + credit - reserve - self.late) / (10 + 0.15 * self.allowed)
+        return max(STRICTEST, min(LOOSEST, left))
+
+    def fields(self) -> dict[str, Value]:
+        return {"rows": self.rows, "late": self.late}
+
+    def restore(self, fields: Fields) -> None:
+        self.rows, self.late = fields.integer("rows"), fields.integer("late")

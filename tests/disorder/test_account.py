@@ -1,0 +1,41 @@
+"""How fast the account of a drop ratio spends, worked out by hand."""
+
+from math import sqrt
+
+import pytest
+
+from slackwater.disorder.account import LOOSEST, STRICTEST, Account
+
+
+def account(rows, late):
+    made = Account(0.01)
+    made.enter(rows, late)
+    return made
+
+
+def test_nothing_is_spent_before_the_budget_has_come_to_twenty_rows():
+    assert account(1_999, 0).correction(settled=False) == STRICTEST
+    # 20 allowed; the reserve is 0.4 and two fifths of 1.5 sqrt(20)
+    assert account(2_000, 17).correction(settled=False) == pytest.approx((3 - 0.4 - 0.6 * sqrt(20)) / 13)
+
+
+def test_a_settled_stream_spends_at_once_on_credit():
+    assert account(1_000, 0).correction(settled=True) == LOOSEST
+    # 10 allowed and 10 on credit, 21 late; the reserve is 0.2 and a fifth of 1.5 sqrt(10)
+    assert account(1_000, 21).correction(settled=True) == pytest.approx((20 - 21 - 0.2 - 0.3 * sqrt(10)) / 11.5)
+
+
+def test_the_credit_shrinks_from_a_budget_of_25_rows_and_is_gone_at_50():
+    gained = [
+        account(rows, late).correction(settled=True) - account(rows, late).correction(settled=False)
+        for rows, late in ((2_500, 30), (3_750, 36), (5_000, 50))
+    ]
+    assert gained == pytest.approx([10 / 13.75, 5 / 15.625, 0])
+
+
+def test_what_is_left_raises_the_level_and_what_is_overspent_lowers_it():
+    reserve = 20 + 1.5 * sqrt(1_000)
+    assert account(100_000, 930).correction(settled=False) == pytest.approx((70 - reserve) / 160)
+    assert account(100_000, 1_100).correction(settled=False) == pytest.approx((-100 - reserve) / 160)
+    assert account(100_000, 5_000).correction(settled=False) == STRICTEST
+    assert account(100_000, 0).correction(settled=False) == LOOSEST
