@@ -4,7 +4,8 @@
     python -m bench.disorder.budget --unseen   streams of other kinds, which it was not tuned on
 
 Late rows are compared with D N (D N + 30 where that is below 50); hold with the best constant that keeps D, and
-with the best at the late share that budget realised.
+with the best at the late share that budget realised. Where more rows were late than allowed, those are counted that
+took longer than every row that had arrived when the punctuation passed them: nothing gave a sign of them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 from bench.disorder.runs import TRACES
 from bench.disorder.unseen import UNSEEN
 from slackwater.disorder import controller, streams
-from slackwater.disorder.replay import batches_by_rows, replay
+from slackwater.disorder.replay import Batches, Ints, batches_by_rows, late_rows, replay
 from slackwater.disorder.streams import Stream
 from slackwater.disorder.trace import Trace
 from slackwater.disorder.yardsticks import best_of_constants
@@ -37,6 +38,7 @@ class Result:
     hold: float
     constant: float
     same: float
+    unforeseen: int
 
     @property
     def limit(self) -> float:
@@ -77,17 +79,36 @@ def listed() -> list[Stream]:
 
 def measure(stream: Stream, batch: int, dratio: float) -> Result:
     batches = batches_by_rows(stream.event, stream.arrival, batch, stream.source)
-    _, found = replay(batches, controller(dratio, "budget", unit=UNITS[stream.ticks]))
+    punctuation, found = replay(batches, controller(dratio, "budget", unit=UNITS[stream.ticks]))
     honest = stream.event - stream.arrival <= 300 * stream.ticks
     constant, same = (
         best_of_constants(batches, late, honest).measures.mean_hold / stream.ticks
         for late in (int(dratio * len(stream)), found.late)
     )
-    return Result(stream.name, batch, dratio, len(stream), found.late, found.mean_hold / stream.ticks, constant, same)
+    return Result(
+        stream.name,
+        batch,
+        dratio,
+        len(stream),
+        found.late,
+        found.mean_hold / stream.ticks,
+        constant,
+        same,
+        unforeseen(batches, punctuation),
+    )
+
+
+def unforeseen(batches: Batches, punctuation: Ints) -> int:
+    """Late rows with a longer delay than all that had arrived when the punctuation passed them."""
+    delay = batches.arrival - batches.event
+    longest = np.maximum.accumulate(delay)[batches.ends - 1]
+    late = late_rows(batches, punctuation)
+    passed = np.searchsorted(punctuation, batches.event[late], side="right")
+    return int(np.count_nonzero(delay[late] > longest[passed]))
 
 
 def show(result: Result) -> None:
-    mark = "" if result.kept else "  OVER"
+    mark = "" if result.kept else f"  OVER: {result.late:,} late, {result.unforeseen:,} of them unforeseen"
     print(
         f"{result.stream:34} {result.batch:5} {result.dratio:6.1%} {result.late / result.rows:8.3%} "
         f"{result.hold:10.3f} s {result.constant:10.3f} s {result.hold / result.constant:6.2f} "
