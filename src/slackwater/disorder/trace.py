@@ -19,18 +19,25 @@ from slackwater.errors import InputError, nearest
 TIMESTAMP = pa.timestamp("us", "UTC")
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 """Ticks in one unit of a time that is written as a number."""
+RAW = "__slackwater_raw"
+"""The column that holds the text of a row that is none; of other rows it is NULL."""
 AUTO = "auto"
 """The unit that puts the largest number of a column between 1973 and 5138."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Where a recording is, and which of its columns are its clocks."""
+    """Where a recording is, and which of its columns are its clocks.
+
+    A line of a CSV file with too few or too many values is an error, or, if lines may be `set_aside`, the last rows
+    have such lines as their texts.
+    """
 
     path: str
     event: str
     arrival: str | None
     unit: str
+    set_aside: bool = False
 
     def table(self) -> pa.Table:
         """All rows in order of arrival, both clocks as timestamps; kept for as long as the file is the same."""
@@ -44,7 +51,7 @@ class Trace:
 @lru_cache(maxsize=4)
 def _loaded(trace: Trace, modified: int, size: int) -> pa.Table:
     """`modified` and `size` tell one state of the file from another."""
-    table = _reader(trace.path)(trace.path)
+    table = _reader(trace)(trace.path)
     for name in (trace.event, trace.arrival):
         if name is not None:
             place = _find(table, name)
@@ -64,7 +71,7 @@ def timestamps(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
     if pa.types.is_floating(column.type):
         ticks = float(UNITS[_unit(column, unit)])
         return pc.floor(pc.multiply(column, ticks)).cast(pa.int64()).cast(TIMESTAMP)
-    return pa.chunked_array([_texts(chunk) for chunk in column.chunks], TIMESTAMP)
+    return pa.chunked_array([_texts(chunk, unit) for chunk in column.chunks], TIMESTAMP)
 
 
 def _unit(column: pa.ChunkedArray, unit: str) -> str:
@@ -74,38 +81,67 @@ def _unit(column: pa.ChunkedArray, unit: str) -> str:
     return "s" if largest < 10**11 else "ms" if largest < 10**14 else "us"
 
 
-def _texts(texts: pa.Array) -> pa.Array:
-    """Dates as ISO 8601 writes them, in UTC where they name no zone; what is no date must not spoil the others."""
+def _texts(texts: pa.Array, unit: str) -> pa.Array:
+    """Dates as ISO 8601 writes them, in UTC where they name no zone; what is no date must not spoil the others.
+
+    Numbers that stand beside a text that is none are taken for what they are without it.
+    """
     for kind in (TIMESTAMP, pa.timestamp("us")):
         try:
             return texts.cast(kind).cast(TIMESTAMP)
         except pa.ArrowInvalid:
             continue
-    parsed = pd.to_datetime(texts.to_pandas(), format="ISO8601", utc=True, errors="coerce")
+    given = texts.to_pandas()
+    numbers = pd.to_numeric(given, errors="coerce")
+    if numbers.notna().any():
+        return timestamps(pa.chunked_array([pa.array(numbers, pa.float64(), from_pandas=True)]), unit).combine_chunks()
+    parsed = pd.to_datetime(given, format="ISO8601", utc=True, errors="coerce")
     return pa.array(parsed, TIMESTAMP, from_pandas=True)
 
 
-def _reader(path: str) -> Callable[[str], pa.Table]:
+def _reader(trace: Trace) -> Callable[[str], pa.Table]:
     kinds: dict[str, Callable[[str], pa.Table]] = {
-        ".csv": pyarrow.csv.read_csv,
+        ".csv": _read_lines if trace.set_aside else pyarrow.csv.read_csv,
         ".parquet": pyarrow.parquet.read_table,
         ".json": _read_json,
         ".jsonl": _read_json,
         ".ndjson": _read_json,
     }
-    suffix = Path(path.removesuffix(".gz")).suffix.lower()
+    suffix = Path(trace.path.removesuffix(".gz")).suffix.lower()
     if suffix not in kinds:
         raise InputError(
             "SW-447",
-            f"{path} is not a trace that can be read",
+            f"{trace.path} is not a trace that can be read",
             expected="a file that ends with " + ", ".join(kinds) + ", perhaps gzipped",
         )
     return kinds[suffix]
 
 
+def _read_lines(path: str) -> pa.Table:
+    """Lines with too few or too many values come last, each as its text alone; a value that is not there is NULL."""
+    aside: list[str] = []
+
+    def set_aside(row: pyarrow.csv.InvalidRow) -> str:
+        aside.append(row.text)
+        return "skip"
+
+    parsing = pyarrow.csv.ParseOptions(invalid_row_handler=set_aside)
+    converting = pyarrow.csv.ConvertOptions(strings_can_be_null=True, quoted_strings_can_be_null=False)
+    table = pyarrow.csv.read_csv(path, parse_options=parsing, convert_options=converting)
+    return pa.concat_tables([table, pa.table({RAW: aside})], promote_options="default") if aside else table
+
+
 def _read_json(path: str) -> pa.Table:
-    with pa.input_stream(path, compression="detect") as stream:
-        return pyarrow.json.read_json(stream)
+    try:
+        with pa.input_stream(path, compression="detect") as stream:
+            return pyarrow.json.read_json(stream)
+    except pa.ArrowInvalid as cause:
+        raise InputError(
+            "SW-448",
+            f"the trace {path} has a line that is no JSON: {cause}",
+            expected="one JSON object a line",
+            hint="mend the line, or read the file as a stream: USING json sets such rows aside",
+        ) from cause
 
 
 def _find(table: pa.Table, name: str) -> int:

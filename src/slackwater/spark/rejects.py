@@ -13,21 +13,26 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import TimestampType
 
 from slackwater.algebra.catalog import StreamDef
+from slackwater.disorder.trace import RAW
 from slackwater.spark.relation import quoted
 
-RAW = "__slackwater_raw"
 REASON = "__slackwater_reason"
 TEXTS = ("csv", "json")
+"""Formats of Spark's that keep the text of a malformed row in a column of the reader's choice."""
+REPLAY = "replay"
 NUL = "\u2400"
 """How the character NUL is written in the text of a rejected row: hardly any sink would take the character itself."""
 UNTIMED = "it has no event time"
 
 
 def sets_aside(stream: StreamDef) -> bool:
-    """Whether malformed rows of this stream can be told: a text format, unless its options say what to do with them."""
+    """Whether malformed rows of this stream can be told: a text format, unless its options say what to do with them.
+
+    Our own `replay` tells them as well.
+    """
     options = {name.lower(): value for name, value in stream.options.items()}
     permissive = options.get("mode", "permissive").lower() == "permissive"
-    return stream.format.lower() in TEXTS and permissive and "columnnameofcorruptrecord" not in options
+    return stream.format.lower() in (*TEXTS, REPLAY) and permissive and "columnnameofcorruptrecord" not in options
 
 
 def set_aside(df: DataFrame, names: Sequence[str]) -> DataFrame:

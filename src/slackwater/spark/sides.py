@@ -10,10 +10,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.catalog import LATE, Pipeline, side_of
 from slackwater.algebra.nodes import Disorder, Scan, walk
+from slackwater.disorder.trace import RAW
 from slackwater.errors import QueryError
 from slackwater.spark.batches import Batch
 from slackwater.spark.lateness import late
-from slackwater.spark.rejects import RAW, REASON, rejected
+from slackwater.spark.rejects import REASON, rejected
 from slackwater.spark.relation import quoted
 from slackwater.spark.stateless import stateless
 

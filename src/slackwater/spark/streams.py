@@ -8,10 +8,11 @@ from pyspark.sql.datasource import CaseInsensitiveDict
 from slackwater.algebra.catalog import Script, StreamDef
 from slackwater.algebra.nodes import Scan, walk
 from slackwater.algebra.schema import Field
+from slackwater.disorder.trace import RAW
 from slackwater.errors import InputError
 from slackwater.spark.mapping import mapped
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.rejects import RAW, REASON, set_aside, sets_aside
+from slackwater.spark.rejects import REASON, TEXTS, set_aside, sets_aside
 from slackwater.spark.relation import quoted
 from slackwater.spark.sources import SOURCES, register
 
@@ -43,7 +44,8 @@ def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
     schema = ", ".join(f"{quoted(field.name)} {field.type}" for field in fields)
     reader = session.readStream.format(stream.format).schema(schema).options(**options)
     try:
-        df = (reader.option("columnNameOfCorruptRecord", RAW) if aside else reader).load()
+        told = aside and stream.format.lower() in TEXTS
+        df = (reader.option("columnNameOfCorruptRecord", RAW) if told else reader).load()
     except REFUSALS as cause:
         raise InputError(
             "SW-433",

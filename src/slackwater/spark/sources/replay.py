@@ -14,9 +14,10 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from slackwater.disorder.trace import UNITS, Trace
+from slackwater.disorder.trace import RAW, UNITS, Trace
 from slackwater.errors import InputError, nearest
 from slackwater.spark.sources.cuts import Cuts, batch_of
+from slackwater.spark.sources.fitting import fitted
 from slackwater.spark.sources.options import Options
 
 ROWS_PER_PARTITION = 100_000
@@ -36,7 +37,7 @@ class Replay(DataSource):
         self.settings.only(NAMES)
         arrival = self.settings.given.get("arrival")
         unit = self.settings.choice("unit", UNITS, "ms")
-        self.trace = Trace(self.settings.text("path"), self.settings.text("event"), arrival, unit)
+        self.trace = Trace(self.settings.text("path"), self.settings.text("event"), arrival, unit, set_aside=True)
 
     @classmethod
     def name(cls) -> str:
@@ -88,9 +89,7 @@ class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, Rows)  # noqa: S101
         table = self.trace.table().slice(partition.since, partition.until - partition.since)
-        columns = {name.lower(): column for name, column in zip(table.column_names, table.columns, strict=True)}
-        arrays = [columns[each.name.lower()].cast(each.type, safe=False) for each in self.schema]
-        yield from pa.Table.from_arrays(arrays, schema=self.schema).combine_chunks().to_batches()
+        yield from fitted(table, self.schema).combine_chunks().to_batches()
 
     def _is_due(self, since: int, end: int) -> bool:
         """Whether a batch has arrived; the clock starts after the first one, when Spark has started."""
@@ -115,5 +114,5 @@ def _arrivals(trace: Trace) -> np.ndarray[Any, np.dtype[np.int64]]:
 def _check_columns(schema: pa.Schema, table: pa.Table) -> None:
     known = {name.lower() for name in table.column_names}
     for name in schema.names:
-        if name.lower() not in known:
+        if name.lower() not in known and name != RAW:
             raise InputError("SW-445", f"the trace has no column '{name}'", hint=nearest(name, table.column_names))
