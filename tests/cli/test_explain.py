@@ -85,3 +85,9 @@ def test_errors_have_a_code_and_no_traceback(slackwater, name: str, content: byt
 
 def test_a_setting_without_a_value_is_refused(slackwater):
     assert slackwater("explain", TRAFFIC, "--set", "LOSS").stderr.startswith("SW-403")
+
+
+def test_a_physical_plan_has_no_picture(slackwater):
+    shown = slackwater("explain", TRAFFIC, "--physical", "--format", "svg")
+    assert shown.returncode != 0
+    assert "SW-417" in shown.stderr

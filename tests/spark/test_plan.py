@@ -8,6 +8,7 @@ from tests.spark.conformance import answered, expected, found, found_at_rest
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Plan, Scan, walk
+from slackwater.app.frames import sql
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed, interpret
@@ -155,3 +156,11 @@ def test_random_plans_over_all_of_their_input_at_once(spark):
         assert found_at_rest(spark, plan, feeds, CATALOG) == answer, seed
         answers += bool(answer)
     assert answers > 15
+
+
+def test_rows_that_cannot_be_compared_are_held_all_the_same(spark):
+    rows = spark.sql("SELECT map('a', id) AS m, timestamp_seconds(id) AS ts FROM range(0, 5)").union(
+        spark.sql("SELECT map('a', 0L) AS m, timestamp_seconds(0) AS ts")
+    )
+    found = sql("SELECT m, window_end FROM S [RANGE 2 seconds SLIDE 2 seconds] WHERE m['a'] < 3", S=rows).collect()
+    assert sorted((row.m["a"], row.window_end.timestamp()) for row in found) == [(0, 2), (0, 2), (1, 2), (2, 4)]

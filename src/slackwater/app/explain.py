@@ -67,13 +67,17 @@ def written(script: Script, form: Format, *, rewritten: bool = False, physical: 
     if form is Format.JSON:
         reports = {name: rewrites.document(plan, script.views) for name, plan in plans_of(script)} if rewritten else {}
         return json.dumps(reports or document_of(script), indent=2)
+    if physical:
+        raise _no_picture(form)
     draw = mermaid if form is Format.MERMAID else dot
     plans = [rewrite(plan, script.views).plan if rewritten else plan for _, plan in plans_of(script)]
     return "\n".join(map(draw, plans))
 
 
-def drawn(script: Script, form: Format, *, rewritten: bool = False) -> bytes:
+def drawn(script: Script, form: Format, *, rewritten: bool = False, physical: bool = False) -> bytes:
     """Every plan of a script in one picture, side by side, each before and after if it is to be rewritten."""
+    if physical:
+        raise _no_picture(form)
     plans = plans_of(script)
     if rewritten:
         pairs = [
@@ -81,6 +85,15 @@ def drawn(script: Script, form: Format, *, rewritten: bool = False) -> bytes:
         ]
         plans = [each for pair in pairs for each in pair]
     return picture(plans, form.value)
+
+
+def _no_picture(form: Format) -> InputError:
+    return InputError(
+        "SW-417",
+        f"there is no {form} of a physical plan",
+        expected="--physical as text or json",
+        hint="leave out --physical, or write --format json",
+    )
 
 
 def _physical(script: Script) -> Iterator[RenderableType]:

@@ -51,7 +51,7 @@ def explain(
         Console(soft_wrap=True, highlight=False).print(shown)
         return
     if form.is_picture:
-        data = explaining.drawn(script, form, rewritten=rewrites)
+        data = explaining.drawn(script, form, rewritten=rewrites, physical=physical)
     else:
         data = f"{explaining.written(script, form, rewritten=rewrites, physical=physical)}\n".encode()
     if output is None:
