@@ -51,6 +51,16 @@ KEYS: list[tuple[str, Query, tuple[str, ...] | None]] = [
     ("renamed by a projection", rows("Changes").select(car="vehID"), ("car",)),
     ("lost in a projection", rows("Changes").select("speed"), None),
     ("of a join: both", rows("Changes", "A").join(rows("Changes", "B")), ("A.vehID", "B.vehID")),
+    (
+        "of a join on it: one side's",
+        rows("Changes", "A").join(rows("Changes", "B"), on="A.vehID = B.vehID AND A.speed > B.speed"),
+        ("A.vehID",),
+    ),
+    (
+        "of a join on it, by a selection",
+        rows("Changes", "A").join(rows("Changes", "B")).where("B.vehID = A.vehID"),
+        ("A.vehID",),
+    ),
     ("of a join with a stream without one", rows("Changes", "A").join(rows(alias="B")), None),
     ("of distinct: every column", rows().select("segment").distinct(), ("segment",)),
     ("of a union: none", rows("Changes", "A").union(rows("Changes", "B")), None),

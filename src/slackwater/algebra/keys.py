@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from sqlglot import exp
+
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import identifier
+from slackwater.algebra.expressions import conjuncts, identifier, name_of, parsed
 from slackwater.algebra.nodes import (
     Aggregate,
     Distinct,
@@ -14,11 +16,13 @@ from slackwater.algebra.nodes import (
     Plan,
     Project,
     Scan,
+    Select,
     Subquery,
     Union,
     View,
     inputs,
 )
+from slackwater.algebra.schema import Expr
 
 Key = tuple[str, ...]
 """References (or, for a declared key of a view, expressions); an empty key means at most one row."""
@@ -38,8 +42,10 @@ def key_of(plan: Plan) -> Key | None:
             return tuple(item.name for item in group)
         case Project():
             return _projected(plan)
-        case Join(left=left, right=right):
-            return _joined(plan, key_of(left), key_of(right))
+        case Join(left=left, right=right, condition=condition):
+            return _distinguishing(plan, _joined(plan, key_of(left), key_of(right)), condition)
+        case Select(child=child, condition=condition):
+            return _distinguishing(child, key_of(child), condition)
         case Distinct(child=child) | Minus(left=child):
             own = key_of(child)
             return schema_of(child).names if own is None else own
@@ -68,6 +74,22 @@ def _joined(plan: Join, left: Key | None, right: Key | None) -> Key | None:
     return tuple(
         (both.reference(side.find(column)) if column in side else column) for side, key in sides for column in key
     )
+
+
+def _distinguishing(plan: Plan, key: Key | None, condition: Expr | None) -> Key | None:
+    """The key without columns that a condition makes equal to another of its columns."""
+    if key is None or condition is None:
+        return key
+    schema = schema_of(plan)
+    kept = list(key)
+    for part in map(parsed, (each.sql for each in conjuncts(condition))):
+        pair = [part.this, part.expression] if isinstance(part, exp.EQ) else []
+        if not pair or not all(isinstance(side, exp.Column) and name_of(side) in schema for side in pair):
+            continue
+        one, two = (schema.reference(schema.find(name_of(side))) for side in pair)
+        if one != two and one in kept and two in kept:
+            kept.remove(max(one, two, key=kept.index))
+    return tuple(kept)
 
 
 def _spelled(reference: str) -> str:
