@@ -6,7 +6,7 @@ from slackwater.algebra.catalog import Pipeline, SinkDef
 from slackwater.algebra.keys import key_of
 from slackwater.algebra.nodes import Emit, Mode
 from slackwater.errors import InputError
-from slackwater.spark.sinks.files import FILES, Appended, Files
+from slackwater.spark.sinks.files import FILES, Appended, Files, check_files
 from slackwater.spark.sinks.memory import Memory
 from slackwater.spark.sinks.shown import Shown
 from slackwater.spark.sinks.sink import OnRows, Sink
@@ -29,16 +29,18 @@ def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
             from slackwater.spark.sinks.postgres.sink import Postgres  # noqa: PLC0415 (psycopg is an extra)
 
             return Postgres(pipeline.name, name, options, _is_changelog(pipeline), key_of(pipeline.plan))
+        case SinkDef(format=format_, options=options, name=name):
+            check_files(name, format_.lower(), options)
     return None
 
 
 def batch_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink:
     """The sink of a pipeline as one that takes batches, whoever writes them."""
+    if pipeline.sink is not None and pipeline.sink.format.lower() in FILES:
+        return Files(pipeline.sink.name, pipeline.sink.format.lower(), pipeline.sink.options)
     if (own := own_sink(pipeline, on_rows)) or pipeline.sink is None:
         return own or Shown(on_rows)
     name, format_ = pipeline.sink.name, pipeline.sink.format.lower()
-    if format_ in FILES:
-        return Files(name, format_, pipeline.sink.options)
     if format_ == "memory":
         return Memory(name)
     if format_ in APPENDED:

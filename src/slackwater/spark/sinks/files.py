@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from pyspark.sql import DataFrame
 
 from slackwater.errors import InputError
 from slackwater.spark.batches import Batch
 
+LOG = "_spark_metadata"
+"""The folder in which Spark's own file sink notes which files count."""
 FILES = ("parquet", "orc", "avro", "csv", "json", "text", "xml")
 
 
@@ -26,15 +29,37 @@ class Files:
             raise InputError(
                 "SW-455", f"the sink '{self.name}' has no path", expected="OPTIONS (path '...')", hint="add the option"
             )
+        if (Path(self.path) / LOG).exists():
+            raise mixed(self.name, "Spark's own file sink wrote there, and readers follow its log alone")
 
     @property
     def path(self) -> str:
-        return next((value for name, value in self.options.items() if name.lower() == "path"), "")
+        return path_of(self.options)
 
     def write(self, df: DataFrame, batch: Batch) -> None:
         options = {name: value for name, value in self.options.items() if name.lower() != "path"}
         folder = f"{self.path.rstrip('/')}/batch={batch.number}"
         df.write.format(self.format).options(**options).mode("overwrite").save(folder)
+
+
+def check_files(name: str, format_: str, options: Mapping[str, str]) -> None:
+    """Before Spark's own file sink writes: its log would hide folders of batches that are there without one."""
+    folder = Path(path_of(options))
+    if format_ in FILES and path_of(options) and not (folder / LOG).exists() and any(folder.glob("batch=*")):
+        raise mixed(name, "batches were written there beside late or rejected rows")
+
+
+def path_of(options: Mapping[str, str]) -> str:
+    return next((value for name, value in options.items() if name.lower() == "path"), "")
+
+
+def mixed(name: str, why: str) -> InputError:
+    return InputError(
+        "SW-439",
+        f"the path of the sink '{name}' cannot be gone on with: {why}",
+        expected="a path for as long as the same side outputs are read",
+        hint="give the sink another path, or the script the side outputs that it had",
+    )
 
 
 @dataclass(frozen=True, slots=True)
