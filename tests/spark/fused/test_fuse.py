@@ -106,7 +106,10 @@ def test_a_batch_dataframe_is_answered_as_a_whole(spark):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("SELECT id, COUNT(*) FROM Readings GROUP BY id EMIT CHANGES", "EMIT CHANGES"),
+        (
+            "SELECT id, COUNT(*) FROM Readings [RANGE 5 seconds SLIDE 5 seconds] GROUP BY id EMIT FINAL WITH SYNC",
+            "SYNC",
+        ),
         ("SELECT R.id FROM Readings R [RANGE 5 seconds], Events E [RANGE 5 seconds] WHERE R.id = E.id", "two streams"),
         ("SELECT id, soundex(kind) FROM Readings [RANGE 5 TUPLES]", "soundex"),
         ("SELECT MAX(v) FROM Readings [RANGE 5 TUPLES]", None),
