@@ -1,7 +1,7 @@
 """What disorder control costs on Spark: the same windowed query under it and under a plain `withWatermark`.
 
 Both read the same files, one a batch, in turns; the plain query has the fixed delay that makes the same share of rows
-late. Times are the medians of warm batches, and the processor time of JVM and Python workers per batch, which a busy
+late. Control keeps its state in files of the checkpoint, or in Spark's state store. Times are the medians of warm batches, and the processor time of JVM and Python workers per batch, which a busy
 machine disturbs less.
 """
 
@@ -11,6 +11,7 @@ import argparse
 import shutil
 import statistics
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.spark.control import with_disorder_control
 from slackwater.spark.session import local_session
 
+Made = Callable[[str], DataFrame]
+"""A controlled or plain stream, given the query's checkpoint."""
 SCHEMA = "id long, name string, x double, speed double, segment long, ts timestamp, received timestamp"
 DRATIO = 0.01
 WARM = 2
@@ -80,11 +83,11 @@ def windowed(df: DataFrame) -> DataFrame:
     return df.groupBy(F.window("ts", "10 seconds"), "segment").agg(*measures)
 
 
-def run(df: DataFrame, measured: Measured) -> float:
+def run(made: Made, measured: Measured) -> float:
     """One run over all files; gives the late share that control counted, 0 without control."""
     checkpoint = Path(tempfile.mkdtemp())
     before = processor_seconds()
-    query = windowed(df).writeStream.format("noop").option("checkpointLocation", str(checkpoint))
+    query = windowed(made(str(checkpoint))).writeStream.format("noop").option("checkpointLocation", str(checkpoint))
     query = query.trigger(availableNow=True).start()
     query.awaitTermination()
     events = [event for event in query.recentProgress if event["numInputRows"]]
@@ -108,21 +111,26 @@ def compare(session: SparkSession, form: str, folder: Path, batches: list[np.nda
         reader = session.readStream.format(form).schema(SCHEMA).option("maxFilesPerTrigger", 1)
         return reader.load(str(folder / form))
 
-    plain, controlled = Measured(), Measured()
+    def controlled(place: str | None) -> DataFrame:
+        return with_disorder_control(stream(), "ts", DRATIO, arrival="received", checkpoint=place)
+
+    measured = {name: Measured() for name in ("plain", "in files", "in the state store")}
     share = 0.0
     for turn in range(repeats + 1):
         if turn == 1:  # what came before was for warming up
-            plain, controlled = Measured(), Measured()
-        df = with_disorder_control(stream(), "ts", DRATIO, arrival="received", estimator="adaptive")
-        share = run(df, controlled)
-        run(stream().withWatermark("ts", fixed_delay(batches, share)), plain)
-    ratio = controlled.typical / plain.typical
-    work = min(controlled.processor) / min(plain.processor)
-    print(
-        f"{form:8} {len(batches[0]):>9,} rows a batch: plain {plain.typical:6.2f} s, controlled "
-        f"{controlled.typical:6.2f} s, {ratio:4.2f} times; processor {work:4.2f} times; {share:.2%} late",
-        flush=True,
-    )
+            measured = {name: Measured() for name in measured}
+        share = run(controlled, measured["in files"])
+        run(lambda _: controlled(None), measured["in the state store"])
+        delay = fixed_delay(batches, share)
+        run(lambda _, delay=delay: stream().withWatermark("ts", delay), measured["plain"])  # type: ignore[misc]
+    plain = measured.pop("plain")
+    told = [
+        f"{name} {each.typical:.2f} s, {each.typical / plain.typical:.2f} times, "
+        f"processor {min(each.processor) / min(plain.processor):.2f} times"
+        for name, each in measured.items()
+    ]
+    rows = f"{form:8} {len(batches[0]):>9,} rows a batch, {share:.2%} late"
+    print(f"{rows}: plain {plain.typical:.2f} s; {'; '.join(told)}", flush=True)
 
 
 def main(sizes: tuple[int, ...] = (50_000, 200_000, 1_000_000), repeats: int = 2) -> None:
