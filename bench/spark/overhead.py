@@ -1,8 +1,8 @@
 """What disorder control costs on Spark: the same windowed query under it and under a plain `withWatermark`.
 
-Both read the same files, one a batch, in turns; the plain query has the fixed delay that makes the same share of rows
-late. Control keeps its state in files of the checkpoint, or in Spark's state store. Times are the medians of warm batches, and the processor time of JVM and Python workers per batch, which a busy
-machine disturbs less.
+All read the same files, one a batch, in turns; the plain query has the fixed delay that makes the same share of rows
+late. Control keeps its state in files of the checkpoint, or in Spark's state store. Times are the medians of warm
+batches; the processor time of JVM and Python workers per batch is what a busy machine disturbs less.
 """
 
 from __future__ import annotations
