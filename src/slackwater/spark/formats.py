@@ -64,7 +64,8 @@ def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tup
 
 def check_sink(session: SparkSession, sink: SinkDef | None) -> None:
     """The format of a sink exists."""
-    if sink is not None and sink.format.lower() not in OWN_FORMATS:
+    # `memory` is a sink of streams alone, which the lookup of data sources does not know.
+    if sink is not None and sink.format.lower() not in (*OWN_FORMATS, "memory"):
         _check_format(session, sink.format, f"the sink '{sink.name}'")
 
 

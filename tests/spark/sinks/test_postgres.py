@@ -30,7 +30,7 @@ def test_a_pipeline_that_fails_in_mid_batch_resumes_to_the_rows_that_parquet_has
     """The table takes no more than so many rows until it is mended: batches that came before are not repeated."""
     finished(spark, SCRIPT.format(sink=f"parquet OPTIONS (path '{tmp_path / 'out'}')"), tmp_path / "spared")
     expected = sorted(map(tuple, spark.read.parquet(str(tmp_path / "out")).select(*COLUMNS).collect()))
-    assert len(expected) > 30
+    assert len(expected) > 20
     script = SCRIPT.format(sink=f"postgres OPTIONS ({database.clause})")
     database.connection.execute(TABLE)
     with pytest.raises(RunError, match="violates check constraint") as caught:

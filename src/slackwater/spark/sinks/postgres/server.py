@@ -17,6 +17,8 @@ PASSWORD = "PGPASSWORD"  # noqa: S105 (the name of a variable)
 CONNECTION = {"host": "host", "port": "port", "database": "dbname", "user": "user", "sslmode": "sslmode"}
 """Options that go to the server's client library, by the names that it has for them."""
 OTHERS = ("table", "schema", "mode", "restart", "password_env")
+CHANGELOG = "changelog."
+"""Options that say how a changelog is made, and not how it is written, begin so."""
 PATIENCE = 10
 """Seconds after which a server that does not answer cannot be reached."""
 
@@ -107,7 +109,7 @@ def _check_option(sink: str, name: str) -> None:
             hint=f"export {PASSWORD}=..., or name another variable: password_env 'TOLLS_PASSWORD'",
         )
     known = [*CONNECTION, *OTHERS]
-    if name not in known:
+    if name not in known and not name.startswith(CHANGELOG):
         raise InputError("SW-450", f"the sink '{sink}' has no option '{name}'", hint=nearest(name, known))
 
 
