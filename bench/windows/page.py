@@ -17,14 +17,15 @@ INTRO = """
 
 `AVG` over `RANGE W TUPLES, FREQUENCY F TUPLES`: the time of one kernel into which the frequency was pushed, as a
 fraction of that of the window-id approach of Li et al., in which every row is given a copy for each window that it is
-in, and the copies are grouped by window id. Both put the same {rows:,} rows in order first and use the same exact
-average, and their answers are equal; rows in no window are dropped by both as soon as they are numbered. Processor time
-of one core, in turns, best of {turns}. `python -m bench.windows.frequency --pages` writes this page.
+in, and the copies are grouped by window id. As in the paper the stream is in order; both read the same {rows:,} rows,
+check their order and use the same exact average, and their answers are equal. Rows in no window are dropped by both as
+soon as they are numbered. Processor time of one core, in turns, best of {turns}.
+`python -m bench.windows.frequency --pages` writes this page.
 """
 WHY = """
 The larger the overlap, the more copies the window ids cost: the kernel keeps partial sums of the rows that come and go
-together instead. Where windows do not overlap, there is one copy or none, and the gain is that rows between windows are
-passed over before they are put in order. Below W/F = 100% both mostly pay for the order, which they share.
+together instead. Where windows do not overlap, there is one copy or none, both do nearly the same work, and what is
+left is the copying and a second operator. These runs shared a busy machine: read differences of less than 0.1 as none.
 """
 MIXED = """
 ## Figure 5: mixed jumping windows
