@@ -9,16 +9,15 @@ from zlib import crc32
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kernels.changelog.compositions import compositions
 from tests.kernels.changelog.running import Given, given_by, moments, run, table_at
-from tests.kernels.changelog.test_laws import COUNTED, EDITED
+from tests.kernels.changelog.test_laws import KINDS as LAWS
 from tests.spark.fused.test_changelog import tree
 
 from slackwater.kernels.changelog.kernel import Changes
 from slackwater.kernels.changelog.partitioning import partitioning
 from slackwater.kernels.changelog.tree import parse
 from slackwater.spark.fused.changelog import changes_of
-from slackwater.testing.plans import Case, seeded_cases
+from slackwater.testing.plans import Case
 
 BUCKETS = 3
 QUERIES = {
@@ -57,7 +56,7 @@ def apart(batches: list[Given], columns: dict[str, tuple[str, ...]], bucket: int
 
 
 @settings(max_examples=20, deadline=None)
-@given(case=st.one_of(compositions(), seeded_cases(EDITED, max_rows=12), seeded_cases(COUNTED, max_rows=12)))
+@given(case=st.one_of(*LAWS.values()).filter(lambda case: "query" in changes_of(case.plan)))
 def test_buckets_together_are_the_whole(case: Case):
     kernel, batches = Changes(changes_of(case.plan)), given_by(case.plan, case.feeds)
     columns = partitioning(kernel.query)

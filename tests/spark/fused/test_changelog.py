@@ -104,6 +104,18 @@ def test_an_answer_at_a_boundary_lives_for_a_slide():
     assert [step["op"] for step in made["chain"]["steps"]] == ["window", "aggregate", "project"]
 
 
+def test_a_subquery_with_final_answers_is_a_chain_whose_rows_live_for_ever():
+    node = tree("SELECT COUNT(*) AS n FROM (SELECT MAX(v) AS m FROM S [RANGE 5 seconds]) AS q")["query"]
+    leaf = node["child"]["child"]
+    assert (leaf["op"], leaf["class"], leaf["lifetime"]) == ("chain", 1, None)
+
+
+def test_extents_of_two_streams_meet_at_their_boundaries():
+    made = tree("SELECT v FROM S [RANGE 9 seconds SLIDE 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]")
+    sides = [made["query"]["child"][side] for side in ("left", "right")]
+    assert [(each["op"], each["class"], each["lifetime"]) for each in sides] == [("chain", 2, 5_000_000)] * 2
+
+
 def test_marks_of_an_instant_that_tuples_do_not_have():
     with pytest.raises(QueryError, match="SW-361"):
         Changes(tree("SELECT v, row_number FROM S [RANGE 5 seconds]"))
@@ -113,9 +125,9 @@ def test_marks_of_an_instant_that_tuples_do_not_have():
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT v FROM S [RANGE 5 seconds SLIDE 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]",
+        "SELECT v FROM S [RANGE 5 TUPLES, FREQUENCY 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]",
         "SELECT v FROM Edits [RANGE 2 TUPLES]",
-        "SELECT COUNT(*) AS n FROM (SELECT MAX(v) AS m FROM S [RANGE 5 seconds]) AS q",
+        "SELECT COUNT(*) AS n FROM (SELECT v FROM S [RANGE 5 seconds], R [RANGE 5 seconds]) AS q",
     ],
 )
 def test_what_has_no_kernel_is_refused(query: str):

@@ -8,6 +8,7 @@ comes after is lost, and among the late rows. What happens to a key at one point
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ class Reader:
         known = valid(batch.column(self.given.time))
         placed = picked(batch, known)
         time = ints(placed.column(self.given.time))
-        late = late_rows(batch, known, time, span.before, own)
+        late = late_rows(batch, known, time, own, lambda times: (times < span.before).astype(np.int64))
         rows = arrived(memory, f"{self.name}.arrived", placed, time, self.given.arrival)
         rows, _ = self.hold.step(memory, rows, span)
         first = memory.number(f"{self.name}.sequence")
@@ -68,8 +69,10 @@ class Reader:
         return Taken(log, late, refused)
 
 
-def late_rows(batch: pa.RecordBatch, known: Bools, time: Ints, before: int, own: int) -> pa.RecordBatch:
-    """The rows behind the punctuation, with how far, and 1 if their place was gone; and those without a time."""
+def late_rows(
+    batch: pa.RecordBatch, known: Bools, time: Ints, own: int, missed: Callable[[Ints], Ints]
+) -> pa.RecordBatch:
+    """The rows behind the punctuation, with how far, and what they missed by their times; and those without a time."""
     times = np.full(batch.num_rows, EARLIEST)
     times[known] = time
     aside = ~known | (times < own) if own > EARLIEST else ~known
@@ -77,7 +80,7 @@ def late_rows(batch: pa.RecordBatch, known: Bools, time: Ints, before: int, own:
     columns = {
         "late_by": pa.array(np.where(known, own - times, 0), mask=~known),
         "punctuation": pa.array(np.full(len(times), own), mask=~known),
-        "missed": pa.array((times < before).astype(np.int64), mask=~known),
+        "missed": pa.array(missed(times), mask=~known),
     }
     return table({**dict(zip(rows.schema.names, rows.columns, strict=True)), **columns})
 

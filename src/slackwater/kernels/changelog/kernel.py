@@ -18,6 +18,7 @@ import pyarrow as pa
 from slackwater.errors import QueryError
 from slackwater.kernels.arrays import EARLIEST
 from slackwater.kernels.changelog.aggregate import Grouped
+from slackwater.kernels.changelog.chained import ChainReader
 from slackwater.kernels.changelog.compress import compressed
 from slackwater.kernels.changelog.counted import Counted as CountedWindow
 from slackwater.kernels.changelog.inputs import Reader, Taken
@@ -29,6 +30,7 @@ from slackwater.kernels.changelog.rowwise import filtered, projected, united, wi
 from slackwater.kernels.changelog.structures import Kept, kept
 from slackwater.kernels.changelog.tree import (
     Aggregate,
+    Chained,
     Counted,
     Distinct,
     Filter,
@@ -79,7 +81,10 @@ class Changes:
         self.net = net
         self.profile = check_profile(profile)
         refuse_marks(self.query.root)
+        self.read = {node.input for node in walk(self.query.root) if isinstance(node, Source)}
         self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
+        self.chains: dict[int, ChainReader] = {}
+        self.chain_inputs: dict[int, str] = {}
         self.operators: dict[int, Operator] = {}
         nodes = list(walk(self.query.root))
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
@@ -104,16 +109,31 @@ class Changes:
         before = memory.number(PUNCTUATION, EARLIEST)
         span = Span(before, max(before, min(marks.values())))
         memory.put(PUNCTUATION, span.now)
-        taken: dict[str, Taken] = {}
-        for name, reader in self.readers.items():
-            batch = batches.get(name, reader.sample.rows)
-            taken[name] = reader.step(memory, batch, span, marks[name])
+        taken = self._taken(memory, batches, marks, span)
         log = self._log(memory, self.query.root, taken, span)
         if self.net:
             log = compressed(log, span.now)
-        late = {name: each.late for name, each in taken.items()}
-        refused = {name: each.refused for name, each in taken.items()}
+        by_input = [(self._input(source), each) for source, each in taken.items()]
+        late = {name: each.late for name, each in reversed(by_input)}
+        refused = {name: each.refused for name, each in reversed(by_input)}
         return Step(memory.state(), self._written(log), late, refused, log)
+
+    def _taken(
+        self, memory: Memory, batches: Mapping[str, pa.RecordBatch], marks: Mapping[str, int], span: Span
+    ) -> dict[str | int, Taken]:
+        """What the batch comes to, by the name of a stream, then by the node of a chain."""
+        taken: dict[str | int, Taken] = {}
+        streams = [(name, reader) for name, reader in self.readers.items() if name in self.read]
+        sources: list[tuple[str | int, Reader | ChainReader]] = [*streams, *self.chains.items()]
+        for source, reader in sources:
+            name = self._input(source)
+            none = pa.RecordBatch.from_pylist([], self.query.inputs[name].schema)
+            taken[source] = reader.step(memory, batches.get(name, none), span, marks[name])
+        return taken
+
+    def _input(self, source: str | int) -> str:
+        """The input that a stream or a chain reads."""
+        return source if isinstance(source, str) else self.chain_inputs[source]
 
     def _written(self, log: Log) -> pa.RecordBatch:
         return written(log, self.profile, self.query.root.edge.key, self.net)
@@ -121,18 +141,20 @@ class Changes:
     def _marks(self, memory: Memory, given: int | Mapping[str, int]) -> dict[str, int]:
         """The punctuations of the inputs, none of which goes back."""
         marks: dict[str, int] = {}
-        for name in self.readers:
+        for name in self.query.inputs:
             place = f"in.{name}.punctuation"
             mark = given if isinstance(given, int) else given[name]
             marks[name] = max(memory.number(place, EARLIEST), mark)
             memory.put(place, marks[name])
         return marks
 
-    def _log(self, memory: Memory, node: Node, taken: Mapping[str, Taken], span: Span) -> Log:
+    def _log(self, memory: Memory, node: Node, taken: Mapping[str | int, Taken], span: Span) -> Log:
         """The changelog of an operator for a stretch of time."""
         match node:
             case Source(input=name):
                 return taken[name].log
+            case Chained():
+                return taken[id(node)].log
             case Union() | Join() | Minus():
                 logs = [self._log(memory, each, taken, span) for each in (node.left, node.right)]
             case _:
@@ -163,6 +185,10 @@ class Changes:
         """Makes the operators below and at a node; says what it yields, by trying it out on no tuples."""
         if isinstance(node, Source):
             return self.readers[node.input].sample
+        if isinstance(node, Chained):
+            self.chains[id(node)] = ChainReader(self.names[id(node)], node)
+            self.chain_inputs[id(node)] = node.input
+            return self.chains[id(node)].sample
         below = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)
         samples = [self._compiled(each) for each in below]
         name = self.names[id(node)]

@@ -13,8 +13,11 @@ from itertools import product
 
 import pyarrow as pa
 
+from slackwater.kernels import chain as steps
+from slackwater.kernels.chain import Chain, parse
 from slackwater.kernels.changelog.tree import (
     Aggregate,
+    Chained,
     Counted,
     Distinct,
     Join,
@@ -53,6 +56,8 @@ class _Trace:
         match node:
             case Source():
                 return list(self._source(node))
+            case Chained():
+                return _chain(parse(node.chain), node.input)
             case Project(child=child, items=items):
                 return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in items], lost=True))
             case Aggregate(child=child, group=group):
@@ -102,6 +107,39 @@ class _Trace:
             yield from (Cut(trace, column) for column in columns)
 
 
+def _chain(chain: Chain, name: str) -> list[Cut]:
+    """The columns by which a chain can be taken apart: those of every group, and of every part of what counts rows."""
+    kept = [column for column, kind in chain.columns if not pa.types.is_floating(kind)]
+    cuts = [Cut(frozenset({(name, column)}), column) for column in kept]
+    for step in chain.steps:
+        match step:
+            case steps.Project(items=items):
+                cuts = list(_renamed(cuts, [(item.name, item.tree) for item in items], lost=True))
+            case steps.Aggregate(group=group):
+                cuts = list(_renamed(cuts, [(item.name, item.tree) for item in group], lost=False))
+            case steps.Window(range=length, every=every, by=by, count_by=count_by):
+                counted = set(by) & set(count_by) if not every.is_time and every.amount > 1 else set(by)
+                free = length.is_time and (every.is_time or every.amount == 1)
+                cuts = [cut for cut in cuts if free or cut.column in counted]
+            case steps.Frequency(by=by, strict=strict):
+                cuts = [cut for cut in cuts if strict or cut.column in by]
+            case steps.Distinct():
+                cuts = [cut for cut in cuts if cut.column is not None]
+    return cuts
+
+
+def _columns(chain: Chain) -> list[str]:
+    """The columns that a chain yields."""
+    found = [name for name, _ in chain.columns]
+    for step in chain.steps:
+        match step:
+            case steps.Project(items=items):
+                found = [item.name for item in items]
+            case steps.Aggregate(group=group, calls=calls):
+                found = [*(item.name for item in group), *(call.name for call in calls)]
+    return found
+
+
 def _renamed(cuts: Sequence[Cut], items: Sequence[tuple[str, Tree]], lost: bool) -> Iterator[Cut]:
     """The columns under their new names; with `lost`, those without one still take the inputs apart."""
     for cut in cuts:
@@ -120,6 +158,8 @@ def names(query: Query, node: Node) -> list[str]:
     match node:
         case Source(input=name):
             return [column for column, _ in query.inputs[name].columns]
+        case Chained(chain=chain):
+            return _columns(parse(chain))
         case Project(items=items):
             return [item.name for item in items]
         case Aggregate(group=group, calls=calls):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from slackwater.kernels.changelog.tree import (
     Aggregate,
+    Chained,
     Counted,
     Distinct,
     Join,
@@ -71,6 +72,8 @@ def structures_of(query: Query, node: Node) -> tuple[str, ...]:
         case Source(input=name):
             indexed = query.inputs[name].change_type is not None
             return ("rows beyond the punctuation", *((f"index on {', '.join(node.edge.key or ())}",) * indexed))
+        case Chained():
+            return ("what its windows keep",)
         case Counted():
             return ("rows held, and rows that wait for the next instant",)
         case Aggregate() if node.child.edge.level == 1:

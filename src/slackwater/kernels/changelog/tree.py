@@ -7,7 +7,7 @@
                "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
                          "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
 
-Operators: source, window, counted, filter, project, union, join, aggregate, distinct, minus. `class` is the
+Operators: source, chain, window, counted, filter, project, union, join, aggregate, distinct, minus. `class` is the
 monotonicity class of what the operator yields, `key` its primary key or null; both are the algebra's. Times are in
 microseconds.
 """
@@ -54,6 +54,16 @@ class Edge:
 class Source:
     edge: Edge
     input: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chained:
+    """The final answers of a chain over one input; they live for ever, or for `lifetime` ticks."""
+
+    edge: Edge
+    input: str
+    chain: Mapping[str, Any]
+    lifetime: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +141,7 @@ class Minus:
     right: Node
 
 
-Node: TypeAlias = Source | Window | Counted | Filter | Project | Union | Join | Aggregate | Distinct | Minus
+Node: TypeAlias = Source | Chained | Window | Counted | Filter | Project | Union | Join | Aggregate | Distinct | Minus
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +155,7 @@ class Query:
 def children(node: Node) -> tuple[Node, ...]:
     """What an operator reads, from left to right."""
     match node:
-        case Source():
+        case Source() | Chained():
             return ()
         case Union() | Join() | Minus():
             return (node.left, node.right)
@@ -169,7 +179,7 @@ def parse(document: str | Mapping[str, Any]) -> Query:
     except (KeyError, TypeError, ValueError) as cause:
         raise malformed(f"{cause!r}") from cause
     for node in walk(query.root):
-        if isinstance(node, Source) and node.input not in inputs:
+        if isinstance(node, Source | Chained) and node.input not in inputs:
             raise malformed(f"there is no input {node.input!r}")
         if ends(node, inputs) and node.edge.level < 4:
             raise malformed(f"tuples of a {type(node).__name__.lower()} may be ended, but its class is not 4")
@@ -210,6 +220,8 @@ def _node(given: Mapping[str, Any]) -> Node:
     match given["op"]:
         case "source":
             return Source(edge, given["input"])
+        case "chain":
+            return Chained(edge, given["input"], given["chain"], given.get("lifetime"))
         case "window":
             return Window(edge, _node(given["child"]), int(given["range"]))
         case "counted":

@@ -1,8 +1,8 @@
 """From a plan under EMIT CHANGES to the tree of operators that computes its changelog.
 
 Columns have the names by which the plan refers to them (`alias.name` where the name alone is not enough). Class and key
-of every edge are the algebra's. What has no kernel is refused: sampling, and windows at boundaries over several streams
-or below what may still change.
+of every edge are the algebra's. What has no kernel is refused: sampling by time, and final answers over several
+streams in a changelog.
 """
 
 from __future__ import annotations
@@ -46,6 +46,9 @@ from slackwater.spark.fused.lowering import call, chain_of
 from slackwater.spark.fused.trees import tree_of
 
 Node = dict[str, Any]
+SETS = (Join, Union, Minus)
+RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
+"""What is an operator of the tree also over windows at boundaries, if there are several streams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ class Lowered:
 
 def changes_of(plan: Plan) -> Node:
     """The description of a query's changelog (kernels.changelog.tree, or .boundaries for windows with SLIDE)."""
-    if instants_of(plan).at_boundaries and not changing(plan):
+    if instants_of(plan).at_boundaries and not changing(plan) and one_stream(plan):
         return _at_boundaries(plan)
     root = lowered(plan)
     wanted = _unique([schema_of(plan).reference(field) for field in schema_of(plan)])
@@ -89,12 +92,9 @@ def changes_of(plan: Plan) -> Node:
 
 def _at_boundaries(plan: Plan) -> Node:
     """An answer at a boundary stands until the next one: the chain of EMIT FINAL, and how long its results live."""
-    scans = [node for node in walk(plan) if isinstance(node, Scan)]
-    if len(scans) != 1 or any(isinstance(node, Join | Union | Minus) for node in walk(plan)):
-        raise refused("windows with SLIDE over more than one stream have no changelog operator")
+    (scan,) = [node for node in walk(plan) if isinstance(node, Scan)]
     key = _key(plan, tuple(field.name for field in schema_of(plan)))
-    slide = instants_of(plan).every.amount
-    return {"input": scans[0].stream, "chain": chain_of(plan), "slide": slide, "key": key}
+    return {"input": scan.stream, "chain": chain_of(plan), "slide": instants_of(plan).every.amount, "key": key}
 
 
 def _input(scan: Scan) -> Node:
@@ -109,6 +109,10 @@ def _input(scan: Scan) -> Node:
 
 def lowered(plan: Plan) -> Lowered:
     """The operator of a plan over those of its inputs."""
+    if _stands(plan) and (one_stream(plan) or not isinstance(plan, RELATIONAL)):
+        if any(isinstance(node, Window) and not node.range.is_time for node in walk(plan)):
+            raise refused("RANGE in tuples at boundaries has no changelog together with another stream")
+        return _chained(plan, plan.query if isinstance(plan, Subquery | View) else plan)
     match plan:
         case Scan(stream=stream):
             names = tuple(field.name for field in plan.fields)
@@ -116,7 +120,7 @@ def lowered(plan: Plan) -> Lowered:
         case Disorder(child=child) | Emit(child=child):
             return lowered(child)
         case Subquery(query=query) | View(query=query):
-            return lowered(query if changing(query) else _stream(query))
+            return lowered(query) if changing(query) else _stream(plan, query)
         case Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
             below = lowered(child)
             return _edged(
@@ -126,6 +130,8 @@ def lowered(plan: Plan) -> Lowered:
             return _counted(plan, window, every, window.by or by, by)
         case Window(every=every, by=by):
             return _counted(plan, plan, every, by, by)
+        case Frequency():
+            return _chained(plan, plan)
         case Select(child=Join() as join, condition=condition) if not _marks(condition.sql):
             return _join(plan, join, [condition.sql])
         case Join():
@@ -133,6 +139,8 @@ def lowered(plan: Plan) -> Lowered:
         case Select() | Project() | Aggregate() | Distinct():
             return _unary(plan, plan.child)
         case Union(left=left, right=right) | Minus(left=left, right=right):
+            if _stands(plan) and instants_of(left).every != instants_of(right).every:
+                raise refused("windows with different instants have no changelog together")
             one, two = lowered(left), lowered(right)
             node = {"op": type(plan).__name__.lower(), "left": one.node, "right": two.node}
             return _edged(plan, node, one.names, [one.node, two.node])
@@ -153,14 +161,24 @@ def _counted(plan: Plan, window: Window, every: Length, by: tuple[str, ...], cou
     strict = isinstance(plan, Frequency) and plan.strict
     below = lowered(window.child)
     if every.is_time or strict or below.node["class"] != 1:
-        raise refused(
-            "rows that may still change cannot be counted, nor windows with SLIDE or a time frequency be read"
-        )
+        raise refused("only rows of a stream can be counted, and only every n-th row be an instant")
     here = below.over(window.child)
     columns = [[here.find(reference).name for reference in each] for each in (by, count_by)]
     length = {"time" if window.range.is_time else "tuples": window.range.amount}
     node = {"op": "counted", "range": length, "every": every.amount, "by": columns[0], "count_by": columns[1]}
     return _edged(plan, {**node, "child": below.node}, below.names, [below.node])
+
+
+def _stands(plan: Plan) -> bool:
+    """Whether an operator's results come at boundaries, and so stand until the next."""
+    entry = isinstance(plan, Scan | Disorder | Emit)
+    return not entry and instants_of(plan).at_boundaries and not changing(plan)
+
+
+def one_stream(plan: Plan) -> bool:
+    """Whether a plan is a chain over one stream."""
+    nodes = walk(plan)
+    return sum(isinstance(node, Scan) for node in nodes) == 1 and not any(isinstance(node, SETS) for node in nodes)
 
 
 def _unary(plan: Select | Project | Aggregate | Distinct, child: Plan) -> Lowered:
@@ -238,6 +256,8 @@ def _marks(sql: str) -> bool:
 def _edged(plan: Plan, node: Node, names: tuple[str, ...], below: list[Node]) -> Lowered:
     """The operator with the class and the key of its result."""
     level = max([int(class_of(plan)), *(each["class"] for each in below)])
+    if node["op"] in ("aggregate", "minus"):
+        level = 4  # at boundaries too: the operators of a tree send what they can tell, and end it if it changes
     if isinstance(plan, Window) and node["op"] == "window":
         level = {1: 2, 2: 3}.get(below[0]["class"], below[0]["class"])
     return Lowered({**node, "class": level, "key": _key(plan, names)}, names)
@@ -274,13 +294,37 @@ def changing(plan: Plan) -> bool:
     return False
 
 
-def _stream(plan: Plan) -> Plan:
-    """A query with final answers as the stream of its rows, which live for ever: it must look at one row at a time."""
+def _stream(plan: Plan, query: Plan) -> Lowered:
+    """A query with final answers as the stream of its rows; what looks at one row at a time is part of the tree."""
+    return lowered(plain) if (plain := _row_wise(query)) is not None else _chained(plan, query)
+
+
+def _row_wise(plan: Plan) -> Plan | None:
+    """A query of filters and projections without its window, which does not matter to the rows that it yields."""
     match plan:
         case Scan() | Subquery() | View():
             return plan
         case Disorder() | Select() | Project():
-            return with_inputs(plan, (_stream(inputs(plan)[0]),))
+            below = _row_wise(inputs(plan)[0])
+            return None if below is None else with_inputs(plan, (below,))
         case Window(child=child, every=every) if every == ONE_TUPLE:
-            return _stream(child)
-    raise refused(f"the final answers of a {type(plan).__name__.lower()} in a subquery cannot be read by a changelog")
+            return _row_wise(child)
+    return None
+
+
+def _chained(plan: Plan, query: Plan) -> Lowered:
+    """The chain of a query over one stream; at boundaries its rows live until the next."""
+    scans = [node for node in walk(query) if isinstance(node, Scan)]
+    if not one_stream(query) or any(map(_slotted, walk(query))):
+        raise refused(f"the final answers of this {type(query).__name__.lower()} cannot be read by a changelog")
+    every = instants_of(plan).every
+    chain = {"op": "chain", "input": scans[0].stream, "chain": chain_of(query)}
+    names = tuple(field.name for field in schema_of(query))
+    level, lifetime = (2, every.amount) if every.is_time else (1, None)
+    return Lowered({**chain, "lifetime": lifetime, "class": level, "key": _key(plan, names)}, names)
+
+
+def _slotted(plan: Plan) -> bool:
+    """Whether rows are known only when a slot of time has passed, after others that are later."""
+    jump = isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
+    return isinstance(plan, Frequency) and plan.every.is_time and not plan.strict and not jump
