@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
+from slackwater.algebra.monotonicity import Class, class_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -25,6 +26,8 @@ from slackwater.algebra.nodes import (
     Window,
     inputs,
 )
+from slackwater.kernels.changelog.structures import STRUCTURES
+from slackwater.spark.fused.changes import emits_changes
 from slackwater.spark.fused.fuse import describe
 from slackwater.spark.plan import compile_plan, is_entry
 from slackwater.spark.ways import Host, copies_of, way_of
@@ -54,7 +57,8 @@ def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     """How `compile_plan` runs a plan over these streams; nothing is started."""
     way = way_of(plan)
     reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan)}"
-    return Physical(way.host, reason, tuple(_placed(plan, way.host)), explained(compile_plan(plan, streams)))
+    operators = tuple(_placed(plan, way.host, emits_changes(plan)))
+    return Physical(way.host, reason, operators, explained(compile_plan(plan, streams)))
 
 
 def explained(df: DataFrame) -> str:
@@ -64,14 +68,14 @@ def explained(df: DataFrame) -> str:
     return text.strip()
 
 
-def _placed(plan: Plan, host: Host, depth: int = 0) -> Iterator[Placed]:
-    where, how = _how(plan, host)
+def _placed(plan: Plan, host: Host, changes: bool, depth: int = 0) -> Iterator[Placed]:
+    where, how = _how(plan, host, changes)
     yield Placed(plan, depth, where, how)
     for each in inputs(plan):
-        yield from _placed(each, host, depth + 1)
+        yield from _placed(each, host, changes, depth + 1)
 
 
-def _how(plan: Plan, host: Host) -> tuple[str, str]:
+def _how(plan: Plan, host: Host, changes: bool) -> tuple[str, str]:
     match plan:
         case Scan():
             return "scan", "read by Spark; its clocks are read once more, for control"
@@ -83,10 +87,19 @@ def _how(plan: Plan, host: Host) -> tuple[str, str]:
             return "scan", "moved below control: what it leaves out is never held"
         case Emit():
             return str(host), _emitted(plan)
+        case Aggregate() | Distinct() | Join() | Minus() if host is Host.FUSED and changes:
+            return "fused", f"in the kernel, which keeps {_kept(plan)}"
         case _ if host is Host.FUSED:
             return "fused", "in the kernel"
         case _:
             return "native", _native(plan)
+
+
+def _kept(plan: Plan) -> str:
+    """What an operator of a changelog keeps of each input, by the class of that input."""
+    if isinstance(plan, Aggregate) and class_of(plan.child) is Class.MONOTONIC:
+        return "a tally per group"
+    return ", ".join(STRUCTURES[int(class_of(each))].name for each in inputs(plan))
 
 
 def _emitted(plan: Emit) -> str:

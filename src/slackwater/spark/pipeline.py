@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -19,6 +19,7 @@ from slackwater.algebra.nodes import Disorder, Plan, walk
 from slackwater.algebra.policies import effective
 from slackwater.spark.control import Place
 from slackwater.spark.delivery import Delivery, Shows, divided, failed, tagged, undivided
+from slackwater.spark.fused.changes import DEFAULT, Form, emits_changes, form_of
 from slackwater.spark.guard import admit
 from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
@@ -58,8 +59,9 @@ def start(
     what shows the rows of that pipeline.
     """
     admit(pipeline.plan, checkpoint)
+    form, pipeline = _form(pipeline)
     place = Place(str(checkpoint), read_ticks(_session(streams), checkpoint))
-    rows = compile_plan(pipeline.plan, streams, place).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
+    rows = compile_plan(pipeline.plan, streams, place, form).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
     shows = on_rows or (lambda _: None)
     delivery: Delivery | None
     if sides:
@@ -71,6 +73,14 @@ def start(
     write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
     write = write.option("checkpointLocation", str(checkpoint)).trigger(**manner.trigger)
     return Running(pipeline, checkpoint, write, delivery)
+
+
+def _form(pipeline: Pipeline) -> tuple[Form, Pipeline]:
+    """How the pipeline's changes are written, and the pipeline without the options that say so."""
+    if pipeline.sink is None or not emits_changes(pipeline.plan):
+        return DEFAULT, pipeline
+    form, options = form_of(pipeline.sink.options)
+    return form, replace(pipeline, sink=replace(pipeline.sink, options=options))
 
 
 def _session(streams: Mapping[str, DataFrame]) -> SparkSession:

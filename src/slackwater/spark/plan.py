@@ -35,6 +35,7 @@ from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import InputError, nearest
 from slackwater.spark.aggregates import aggregated
 from slackwater.spark.control import IN_STORE, Place, clocked, punctuations
+from slackwater.spark.fused.changes import DEFAULT, Form
 from slackwater.spark.fused.fuse import fuse
 from slackwater.spark.joins import joined, united, without
 from slackwater.spark.narrow import covered, named_in, narrowed
@@ -48,15 +49,15 @@ Inputs = Mapping[str, DataFrame]
 """The DataFrame of each stream, by the name that the plan's scans give."""
 
 
-def compile_plan(plan: Plan, streams: Inputs, place: Place = IN_STORE) -> DataFrame:
+def compile_plan(plan: Plan, streams: Inputs, place: Place = IN_STORE, form: Form = DEFAULT) -> DataFrame:
     """A streaming DataFrame that yields the plan's rows, to be written in append mode.
 
     Selections and projections that stand over a stream's disorder control are done below it, in the scan: Spark
     cannot move them there. A plan that went through the rewrites has as many of them there as possible. On batch
-    DataFrames the answer is that over the whole input, in which nothing is late.
+    DataFrames the answer is that over the whole input, in which nothing is late. `form` is how changes are written.
     """
     if way_of(plan).host is Host.FUSED:
-        return fuse(plan, streams, partial(punctuations, place=place))
+        return fuse(plan, streams, partial(punctuations, place=place), form)
     native = Native(streams, named_in(plan, is_entry), tuple(covered(plan, is_entry)), place)
     relation = completed(native.relation(plan))
     names = dict(zip(relation.names, schema_of(plan).names, strict=True))
@@ -193,7 +194,7 @@ def _uncontrolled(plan: Plan, df: DataFrame) -> Relation:
 def _scanned(scan: Scan, df: DataFrame) -> Relation:
     schema = Schema(scan.fields).qualified(scan.alias)
     clocks = {TIME: scan.event_time} | ({ARRIVED: scan.arrival} if scan.arrival else {})
-    copies = [F.col(quoted(name)).alias(clock) for clock, name in clocks.items()]
+    copies = [F.col(quoted(name)).cast("timestamp").alias(clock) for clock, name in clocks.items()]
     df = df.select(*copies, *(F.col(quoted(field.name)).alias(column_name(field)) for field in schema))
     return Relation(df, schema, tuple(clocks))
 

@@ -11,10 +11,12 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Plan, Scan, Union, walk
+from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, walk
 from slackwater.errors import QueryError
 from slackwater.kernels.chain import parse
 from slackwater.spark.control import punctuations
+from slackwater.spark.fused import changes
+from slackwater.spark.fused.changes import DEFAULT, Form, changelog, emits_changes, refusal
 from slackwater.spark.fused.entry import Entry, entered
 from slackwater.spark.fused.host import BUCKETS, Input, hosted, output, tagged
 from slackwater.spark.fused.kernel import LATE, RESULT, kernel_of, plain_columns
@@ -27,11 +29,13 @@ Punctuate = Callable[..., DataFrame]
 """`control.punctuations`, or what takes its place."""
 
 
-def fuse(plan: Plan, streams: Inputs, punctuate: Punctuate = punctuations) -> DataFrame:
+def fuse(plan: Plan, streams: Inputs, punctuate: Punctuate = punctuations, form: Form = DEFAULT) -> DataFrame:
     """A streaming DataFrame of the plan's rows, computed by one stateful operator; to be written in append mode.
 
     On a batch DataFrame it is the answer over the whole of it, in which nothing is late.
     """
+    if emits_changes(plan):
+        return changelog(plan, streams, punctuate, form)
     made = _made(plan)
     return output(
         made.blobs(streams, (RESULT,), punctuate), made.make, RESULT, plain_columns(made.make().outputs[RESULT])
@@ -49,10 +53,10 @@ def fused(plan: Plan, streams: Inputs, late: bool = False, punctuate: Punctuate 
 
 def reason(plan: Plan) -> str | None:
     """Why a plan cannot be fused; None if it can."""
+    if emits_changes(plan):
+        return refusal(plan)
     for node in walk(plan):
         match node:
-            case Emit(mode=Mode.CHANGES):
-                return "EMIT CHANGES is not for the fused operator of final answers"
             case Emit(sync=True):
                 return "WITH SYNC is not for the fused operator"
             case Join() | Union() | Minus():
@@ -68,7 +72,7 @@ def reason(plan: Plan) -> str | None:
 
 def describe(plan: Plan) -> Partitioning:
     """How the fused operator of a plan is partitioned, and why."""
-    return _made(plan).partitioning
+    return changes.describe(plan) if emits_changes(plan) else _made(plan).partitioning
 
 
 @dataclass(frozen=True, slots=True)
