@@ -10,6 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 from slackwater.algebra.catalog import Pipeline, Script
+from slackwater.app.interrupts import Asked, interrupts
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError
 from slackwater.rewrite import rewrite
@@ -46,10 +47,10 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
             manner = Manner(available_now=conditions.available_now)
             running.append(start(each, frames, conditions.checkpoint / each.name, manner, watch.on_rows, sides))
             running[-1].settle()
-        with watch:
-            ended = _follow(running, watch, conditions.seconds)
+        with watch, interrupts() as asked:
+            ended = _follow(running, watch, asked, conditions.seconds)
             if ended and conditions.available_now and conditions.flush:
-                _flush(running, watch)
+                _flush(running, watch, asked)
     for stopped in running:
         watch.news(stopped.news())
     watch.summary()
@@ -60,27 +61,27 @@ def rewritten(script: Script) -> list[Pipeline]:
     return [replace(each, plan=rewrite(each.plan, script.views).plan) for each in script.pipelines]
 
 
-def _follow(running: Sequence[Running], watch: Watch, seconds: float | None) -> bool:
-    """Shows what is done until the time is up; gives whether everything ended by itself before."""
+def _follow(running: Sequence[Running], watch: Watch, asked: Asked, seconds: float | None = None) -> bool:
+    """Shows what is done until the time is up or it is asked to stop; gives whether everything ended before."""
     end = inf
-    try:
-        while _step(running, watch):
-            if monotonic() >= end:
-                return False
-            if seconds is not None and watch.latest and end == inf:
-                end = monotonic() + seconds
-            running[0].wait(POLL)
-    except KeyboardInterrupt:
-        watch.stopping()
-        return False
+    while _step(running, watch):
+        if asked():
+            watch.stopping()
+            return False
+        if monotonic() >= end:
+            return False
+        if seconds is not None and watch.latest and end == inf:
+            end = monotonic() + seconds
+        # A query that has ended would not wait, so one that has not is waited for.
+        next((each for each in running if each.active), running[0]).wait(POLL)
     return True
 
 
-def _flush(running: Sequence[Running], watch: Watch) -> None:
+def _flush(running: Sequence[Running], watch: Watch, asked: Asked) -> None:
     for each in running:
         each.flush()
         each.settle()
-    _follow(running, watch, None)
+    _follow(running, watch, asked)
 
 
 def _step(running: Sequence[Running], watch: Watch) -> bool:

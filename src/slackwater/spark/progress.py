@@ -89,7 +89,7 @@ class Ledger:
         self.batch = event["batchId"]
         observed: Mapping[str, Any] = event.get("observedMetrics") or {}
         before, after = self.accounts, self.accounts | _accounts(observed)
-        # The first record of a resumed query has nothing to compare with, so it counts its own batch as Spark does.
+        # The first record of a resumed query has nothing to compare with: it counts all since the pipeline first began.
         self.accounts = after
         return Progress(
             self.pipeline,
