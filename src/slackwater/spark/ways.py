@@ -12,8 +12,10 @@ from slackwater.errors import QueryError
 from slackwater.spark.fused import fuse as fused
 from slackwater.spark.obstacles import Obstacle, obstacles, unsupported
 
-MANY_COPIES = 16
-"""In so many extents per row, Spark's copies of it cost more than handing it to the kernel, which has panes."""
+MANY_COPIES = 20
+"""In so many extents per row, Spark's copies of it cost more than handing it to the kernel, which has panes.
+
+Measured at 200,000 rows a batch and 1,000 groups: about even at 12, with 60 the kernel is four times as quick."""
 
 
 class Host(StrEnum):
