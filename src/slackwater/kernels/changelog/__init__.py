@@ -9,6 +9,7 @@ living        the tuples of an edge that live
 timeline      when anything happens to a group, and the best of what lives then
 codes         keys as numbers, for as long as something with the key lives
 shown         what was last sent for each group, and when something else has to be
+best          MIN, MAX, FIRST, LAST, COUNT(DISTINCT) over lifetimes
 calls         aggregate functions over lifetimes
 chained       chains with final answers: subqueries, windows at boundaries
 counted       windows in tuples, and windows that jump

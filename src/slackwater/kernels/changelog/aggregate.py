@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from slackwater.kernels.arrays import LATEST, Ints, table
 from slackwater.kernels.chain import Call, Item
-from slackwater.kernels.changelog.calls import NUMBER, Calls, View
+from slackwater.kernels.changelog.best import NUMBER, View
+from slackwater.kernels.changelog.calls import Calls
 from slackwater.kernels.changelog.codes import Codes
 from slackwater.kernels.changelog.living import CODE, Living, Members, with_code
 from slackwater.kernels.changelog.log import Log, Tuples, in_order

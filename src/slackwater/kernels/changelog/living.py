@@ -7,7 +7,7 @@ segment that is otherwise needed are remembered, and segments are rewritten befo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +59,8 @@ class Members:
     until: Ints
     ended: Bools
     now: int
+    store: tuple[pa.RecordBatch | None, Bools] | None = None
+    """All rows of the store, and which of them are the old tuples."""
 
     def __len__(self) -> int:
         return len(self.until)
@@ -96,13 +98,14 @@ class Living:
         pieces = [new] if every is None else [picked(every, there), new]
         kept = aligned(pieces)
         members = self._members(kept, kept.num_rows - new.num_rows, ended, at, span)
+        members = replace(members, store=(every, there))
         if keep:
             self.keep(memory, members, ~members.leaves, span)
         return members
 
     def keep(self, memory: Memory, members: Members, stays: Bools, span: Span) -> None:
         """Keep these."""
-        every, there = self._there(memory, span)
+        every, there = members.store or self._there(memory, span)
         store = memory.store(self.name, END)
         if every is not None:
             wanted = there.copy()

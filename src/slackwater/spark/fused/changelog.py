@@ -36,17 +36,15 @@ from slackwater.algebra.nodes import (
     Union,
     View,
     Window,
-    inputs,
     walk,
-    with_inputs,
 )
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Field, Schema
 from slackwater.errors import QueryError
+from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, slotted
 from slackwater.spark.fused.lowering import call, chain_of
 from slackwater.spark.fused.trees import tree_of
 
 Node = dict[str, Any]
-SETS = (Join, Union, Minus)
 RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
 
@@ -175,12 +173,6 @@ def _stands(plan: Plan) -> bool:
     return not entry and instants_of(plan).at_boundaries and not changing(plan)
 
 
-def one_stream(plan: Plan) -> bool:
-    """Whether a plan is a chain over one stream."""
-    nodes = walk(plan)
-    return sum(isinstance(node, Scan) for node in nodes) == 1 and not any(isinstance(node, SETS) for node in nodes)
-
-
 def _unary(plan: Select | Project | Aggregate | Distinct, child: Plan) -> Lowered:
     below = lowered(child)
     here = below.over(child)
@@ -280,51 +272,18 @@ def _unique(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(made)
 
 
-def changing(plan: Plan) -> bool:
-    """Whether what a query yields may still change, so that only its changelog says what it means."""
-    for node in walk(plan):
-        match node:
-            case Scan(change_type=str()):
-                return True
-            case Aggregate(child=child) if instants_of(child).at_rows:
-                if instants_of(child).window is None or any(isinstance(each, Join) for each in walk(child)):
-                    return True
-            case Distinct() | Minus() if instants_of(node).at_rows:
-                return True
-    return False
-
-
 def _stream(plan: Plan, query: Plan) -> Lowered:
     """A query with final answers as the stream of its rows; what looks at one row at a time is part of the tree."""
-    return lowered(plain) if (plain := _row_wise(query)) is not None else _chained(plan, query)
-
-
-def _row_wise(plan: Plan) -> Plan | None:
-    """A query of filters and projections without its window, which does not matter to the rows that it yields."""
-    match plan:
-        case Scan() | Subquery() | View():
-            return plan
-        case Disorder() | Select() | Project():
-            below = _row_wise(inputs(plan)[0])
-            return None if below is None else with_inputs(plan, (below,))
-        case Window(child=child, every=every) if every == ONE_TUPLE:
-            return _row_wise(child)
-    return None
+    return lowered(plain) if (plain := row_wise(query)) is not None else _chained(plan, query)
 
 
 def _chained(plan: Plan, query: Plan) -> Lowered:
     """The chain of a query over one stream; at boundaries its rows live until the next."""
     scans = [node for node in walk(query) if isinstance(node, Scan)]
-    if not one_stream(query) or any(map(_slotted, walk(query))):
+    if not one_stream(query) or any(map(slotted, walk(query))):
         raise refused(f"the final answers of this {type(query).__name__.lower()} cannot be read by a changelog")
     every = instants_of(plan).every
     chain = {"op": "chain", "input": scans[0].stream, "chain": chain_of(query)}
     names = tuple(field.name for field in schema_of(query))
     level, lifetime = (2, every.amount) if every.is_time else (1, None)
     return Lowered({**chain, "lifetime": lifetime, "class": level, "key": _key(plan, names)}, names)
-
-
-def _slotted(plan: Plan) -> bool:
-    """Whether rows are known only when a slot of time has passed, after others that are later."""
-    jump = isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
-    return isinstance(plan, Frequency) and plan.every.is_time and not plan.strict and not jump

@@ -1,0 +1,66 @@
+"""Which parts of a changelog's plan have final answers, and how those can be read as a stream."""
+
+from __future__ import annotations
+
+from slackwater.algebra.instants import instants_of
+from slackwater.algebra.lengths import ONE_TUPLE
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Frequency,
+    Join,
+    Minus,
+    Plan,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    View,
+    Window,
+    inputs,
+    walk,
+    with_inputs,
+)
+
+SETS = (Join, Union, Minus)
+
+
+def changing(plan: Plan) -> bool:
+    """Whether what a query yields may still change, so that only its changelog says what it means."""
+    for node in walk(plan):
+        match node:
+            case Scan(change_type=str()):
+                return True
+            case Aggregate(child=child) if instants_of(child).at_rows:
+                if instants_of(child).window is None or any(isinstance(each, Join) for each in walk(child)):
+                    return True
+            case Distinct() | Minus() if instants_of(node).at_rows:
+                return True
+    return False
+
+
+def one_stream(plan: Plan) -> bool:
+    """Whether a plan is a chain over one stream."""
+    nodes = walk(plan)
+    return sum(isinstance(node, Scan) for node in nodes) == 1 and not any(isinstance(node, SETS) for node in nodes)
+
+
+def row_wise(plan: Plan) -> Plan | None:
+    """A query of filters and projections without its window, which does not matter to the rows that it yields."""
+    match plan:
+        case Scan() | Subquery() | View():
+            return plan
+        case Disorder() | Select() | Project():
+            below = row_wise(inputs(plan)[0])
+            return None if below is None else with_inputs(plan, (below,))
+        case Window(child=child, every=every) if every == ONE_TUPLE:
+            return row_wise(child)
+    return None
+
+
+def slotted(plan: Plan) -> bool:
+    """Whether rows are known only when a slot of time has passed, after others that are later."""
+    jump = isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
+    return isinstance(plan, Frequency) and plan.every.is_time and not plan.strict and not jump
