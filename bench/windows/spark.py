@@ -11,6 +11,7 @@ import argparse
 import shutil
 import statistics
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -101,8 +102,11 @@ def run(df: DataFrame) -> Run:
 
 def workers() -> float:
     """Megabytes of all Python workers."""
-    children = psutil.Process().children(recursive=True)
-    return sum(each.memory_info().rss for each in children if "python" in each.name()) / 1e6
+    total = 0
+    for each in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            total += each.memory_info().rss if "python" in each.name() else 0
+    return total / 1e6
 
 
 def against_native(session: SparkSession, rows: int, turns: int) -> None:
