@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.kernels.changelog.trees import S, grouped, kernel, rows, steps, window
 
@@ -55,6 +56,18 @@ def test_updates_name_both_halves():
         "update_postimage",
         "insert",
     ]
+
+
+def test_a_result_of_one_row_has_the_empty_key():
+    whole = {**grouped(window(S, 10), "sum", "x"), "group": [], "key": []}
+    found = steps(kernel(whole, profile="updates"), ({"S": rows((1, 5, 0), (2, 7, 2))}, np.int64(5)))[0].changelog
+    assert found.column("_change_type").to_pylist() == ["insert", "update_preimage", "update_postimage"]
+
+
+def test_without_a_key_nothing_is_an_update():
+    unkeyed = {**QUERY, "key": None}
+    made = [step.changelog for step in steps(kernel(unkeyed, profile="updates"), *BATCHES)]
+    assert {kind for batch in made for kind in batch.column("_change_type").to_pylist()} == {"insert", "delete"}
 
 
 def test_flink():

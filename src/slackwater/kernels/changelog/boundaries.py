@@ -59,7 +59,7 @@ class AtBoundaries:
         return self.chain.init()
 
     def step(self, state: State, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]) -> Step:
-        mark = punctuation if isinstance(punctuation, int) else punctuation[self.input]
+        mark = int(punctuation[self.input] if isinstance(punctuation, Mapping) else punctuation)
         none = pa.RecordBatch.from_pylist([], self.chain.chain.schema)
         state, output, late = self.chain.step(state, batches.get(self.input, none), mark)
         log = self._log(output)

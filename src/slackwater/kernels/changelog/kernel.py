@@ -143,7 +143,7 @@ class Changes:
         marks: dict[str, int] = {}
         for name in self.query.inputs:
             place = f"in.{name}.punctuation"
-            mark = given if isinstance(given, int) else given[name]
+            mark = int(given[name] if isinstance(given, Mapping) else given)
             marks[name] = max(memory.number(place, EARLIEST), mark)
             memory.put(place, marks[name])
         return marks
