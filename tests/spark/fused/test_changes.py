@@ -27,7 +27,7 @@ SECOND = 1_000_000
 QUERIES = {
     "grouped aggregate": """SELECT kind, COUNT(*) AS n, MAX(v) AS top
         FROM Readings [RANGE 5 seconds] GROUP BY kind EMIT CHANGES""",
-    "join": """SELECT r.id, r.v, p.v AS pulse FROM Readings [RANGE 4 seconds] AS r, Pulses [RANGE 6 seconds] AS p
+    "join": """SELECT r.id, r.v, p.v AS pulse FROM Readings [RANGE 20 seconds] AS r, Pulses [RANGE 30 seconds] AS p
         WHERE r.id = p.id EMIT CHANGES""",
     "distinct": "SELECT DISTINCT id, kind FROM Readings [RANGE 5 seconds] EMIT CHANGES",
     "minus": """SELECT id FROM Readings [RANGE 9 seconds] EXCEPT SELECT id FROM Pulses [RANGE 3 seconds]

@@ -1,0 +1,91 @@
+"""Five kinds of plan over one small stream, into Parquet, and how to run them: here, or in a process that can die."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from io import StringIO
+from pathlib import Path
+from time import monotonic
+
+from pyspark.sql import SparkSession
+from rich.console import Console
+
+from slackwater.app.run import Conditions, run
+from slackwater.app.watch import Watch
+from slackwater.lang import parse_script
+
+ROWS = 1_000
+STREAM = f"""
+CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
+USING generate OPTIONS (rate '200', rows '{ROWS}', pace 'max', batch '1 second', mean '0.5 seconds', seed '11')
+TIMESTAMP BY timestamp ARRIVAL BY received;
+"""
+QUERIES = {
+    "tumbling": """SELECT segment, COUNT(*) AS n, SUM(speed) AS total, window_end
+        FROM Traffic [RANGE 1 second SLIDE 1 second DRATIO 5%] GROUP BY segment""",
+    "overlapping": """SELECT segment, MAX(speed) AS top, window_end
+        FROM Traffic [RANGE 3 seconds SLIDE 1 second DRATIO 5%] GROUP BY segment HAVING COUNT(*) > 1""",
+    "joined": """SELECT a.segment, a.n, b.top, a.ended FROM
+        (SELECT segment, COUNT(*) AS n, window_end AS ended
+         FROM Traffic [RANGE 1 second SLIDE 1 second DRATIO 5%] GROUP BY segment) AS a,
+        (SELECT segment, MAX(speed) AS top, window_end AS ended
+         FROM Traffic [RANGE 2 seconds SLIDE 1 second DRATIO 5%] GROUP BY segment) AS b
+        WHERE a.segment = b.segment""",
+    "nested": """SELECT MAX(n) AS most, window_end FROM
+        (SELECT segment, COUNT(*) AS n FROM Traffic [RANGE 1 second SLIDE 1 second DRATIO 5%] GROUP BY segment) AS q
+        [RANGE 2 seconds SLIDE 2 seconds]""",
+    "mixed": """SELECT vehID, COUNT(*) AS n, AVG(speed) AS mean
+        FROM Traffic [RANGE 2 seconds, FREQUENCY 5 TUPLES PARTITIONED BY vehID DRATIO 5%] GROUP BY vehID""",
+}
+PATIENCE = 240
+
+
+def script(folder: Path, names: Sequence[str] = tuple(QUERIES)) -> str:
+    """The file to run; a sink and a pipeline for each name."""
+    sinks = [f"CREATE SINK {name} USING parquet OPTIONS (path '{folder / 'out' / name}');" for name in names]
+    return STREAM + "\n".join(sinks) + "".join(f"\nINSERT INTO {name} {QUERIES[name]};" for name in names)
+
+
+def finish(folder: Path, text: str, *, flush: bool = True) -> str:
+    """Runs to the end from wherever the checkpoint stands, in this process; gives what was shown."""
+    console = Console(file=StringIO(), width=200, highlight=False)
+    conditions = Conditions(folder / "check", "local[2]", available_now=True, flush=flush)
+    run(parse_script(text), conditions, Watch(console))
+    return str(console.file.getvalue())  # type: ignore[attr-defined]
+
+
+def answers(spark: SparkSession, folder: Path, names: Sequence[str] = tuple(QUERIES)) -> Mapping[str, Counter[object]]:
+    """The rows of every sink, read through its log."""
+    return {name: Counter(map(tuple, spark.read.parquet(str(folder / "out" / name)).collect())) for name in names}
+
+
+def spawn(folder: Path, text: str, *options: str) -> subprocess.Popen[bytes]:
+    """The same run in a process group of its own, driver, JVM and workers."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "run.sql"
+    file.write_text(text)
+    command = [sys.executable, "-m", "slackwater.cli.main", "run", str(file), "--available-now", "--quiet"]
+    place = ["--checkpoint", str(folder / "check")]
+    with (folder / "shown.txt").open("wb") as shown:
+        return subprocess.Popen([*command, *place, *options], start_new_session=True, stdout=shown, stderr=shown)
+
+
+def wait_until(reached: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
+    """Waits for a moment in the life of a process, looking every millisecond."""
+    end = monotonic() + PATIENCE
+    while not reached() and process.poll() is None and monotonic() < end:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.001)
+
+
+def strike(process: subprocess.Popen[bytes]) -> None:
+    """SIGKILL to all of it at once: no shutdown hook runs."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

@@ -1,0 +1,51 @@
+"""Pipelines of five kinds that are killed at named points, again and again, answer as those that were not."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.faults.pipelines import QUERIES, answers, finish, script, spawn, strike, wait_until
+
+Point = Callable[[Path, Path, int], bool]
+POINTS: dict[str, Point] = {
+    "the offsets are written": lambda check, _, batch: (check / "offsets" / str(batch)).exists(),
+    "the sink has files that it does not own yet": lambda check, out, batch: (
+        (check / "offsets" / str(batch)).exists() and any(out.glob("*.parquet")) and not _owned(out, batch)
+    ),
+    "the sink is done": lambda _, out, batch: _owned(out, batch),
+}
+"""Moments within a batch, before it is committed."""
+
+
+def _owned(out: Path, batch: int) -> bool:
+    return (out / "_spark_metadata" / str(batch)).exists()
+
+
+def killed_at(folder: Path, name: str, point: Point) -> bool:
+    """Kills a run while a batch of the pipeline `name` stands at a point; whether it was caught in that batch."""
+    check, out = folder / "check" / name, folder / "out" / name
+    batch = 1 + max((int(each.name) for each in (check / "commits").glob("[0-9]*")), default=0)
+    process = spawn(folder, script(folder))
+    wait_until(lambda: point(check, out, batch), process)
+    strike(process)
+    return point(check, out, batch) and not (check / "commits" / str(batch)).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_killed_pipelines_resume_to_the_identical_answers(spark, tmp_path):
+    spared, struck = tmp_path / "spared", tmp_path / "struck"
+    spared.mkdir()
+    told = finish(spared, script(spared))
+    caught = [killed_at(struck, name, point) for name, point in zip(QUERIES, POINTS.values(), strict=False)]
+    assert sum(caught) >= 2, "the kills came too late to be in mid-batch"
+    retold = finish(struck, script(struck))
+    expected = answers(spark, spared)
+    assert answers(spark, struck) == expected
+    assert all(sum(rows.values()) > 2 for rows in expected.values())
+    assert _accounts(told) == _accounts(retold) != []
+
+
+def _accounts(shown: str) -> list[str]:
+    """How many rows came, were on time, late and rejected, for each pipeline since it first began."""
+    return sorted(line.split(";")[0].strip() for line in shown.splitlines() if "rows in =" in line)
