@@ -23,20 +23,19 @@ def compressed(log: Log, now: int) -> Log:
     of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
     lives = log.born.end >= now
     lives[of[of >= 0]] = False
-    told = (of < 0) & (log.ended.end >= now)
-    born, ended, at = log.born.at(lives), log.ended.at(told), log.at[told]
-    came, gone = _different(born, ended)
-    left = int(np.count_nonzero(gone))
-    return Log(born.at(came), ended.at(gone), at[gone], np.full(left, -1))
+    told = np.flatnonzero((of < 0) & (log.ended.end >= now))
+    born, ended, at = log.born.at(np.flatnonzero(lives)), log.ended.at(told), log.at[told]
+    line = np.sort(np.concatenate([_mixed(born), _mixed(ended)]))
+    if (line[1:] == line[:-1]).any():
+        came, gone = _different(born, ended)
+        born, ended, at = born.at(came), ended.at(gone), at[gone]
+    return Log(born, ended, at, np.full(len(at), -1))
 
 
 def _different(born: Tuples, ended: Tuples) -> tuple[Bools, Bools]:
     """Which of either have no counterpart with the same columns and the same bound among the other."""
     came, gone = np.ones(len(born), np.bool_), np.ones(len(ended), np.bool_)
     one, two = _mixed(born), _mixed(ended)
-    line = np.sort(np.concatenate([one, two]))
-    if not (line[1:] == line[:-1]).any():
-        return came, gone
     some, others = np.isin(one, two), np.isin(two, one)
     if not some.any():
         return came, gone
