@@ -40,7 +40,7 @@ def unsupported(node: Plan, reason: str) -> QueryError:
         "SW-301",
         f"{type(node).__name__} cannot be run with Spark's own operators: {reason}",
         expected="windows with RANGE and SLIDE in times, and EMIT FINAL",
-        hint="add SLIDE to the window, or see what explain --physical says",
+        hint="add SLIDE to the window, or ask for a changelog with EMIT CHANGES",
     )
 
 
