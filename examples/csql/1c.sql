@@ -5,7 +5,9 @@
 CREATE STREAM BodyCondition (
     Id INT, Species STRING, BTemp DOUBLE, BloodP INT, Timestamp TIMESTAMP, received TIMESTAMP
 )
-USING generate OPTIONS (stream 'body_conditions', event 'Timestamp', rate '40', senders '40', pace '600', seed '5')
+USING generate OPTIONS (
+    stream 'body_conditions', event 'Timestamp', rate '40', senders '40', pace 'max', batch '10 minutes', seed '5'
+)
 TIMESTAMP BY Timestamp
 ARRIVAL BY received;
 

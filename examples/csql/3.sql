@@ -2,7 +2,9 @@
 -- At each beat, how many beats of that animal the last minute has seen; one answer for every ten beats of the animal.
 
 CREATE STREAM Pulse (Id INT, Timestamp TIMESTAMP, received TIMESTAMP)
-USING generate OPTIONS (stream 'pulses', event 'Timestamp', rate '10', senders '10', pace '1000', seed '4')
+USING generate OPTIONS (
+    stream 'pulses', event 'Timestamp', rate '10', senders '10', pace 'max', batch '5 minutes', seed '4'
+)
 TIMESTAMP BY Timestamp
 ARRIVAL BY received;
 

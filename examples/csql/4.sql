@@ -3,7 +3,9 @@
 -- Both group by Id, so that both run in one operator, in buckets by Id.
 
 CREATE STREAM Pulse (Id INT, Timestamp TIMESTAMP, received TIMESTAMP)
-USING generate OPTIONS (stream 'pulses', event 'Timestamp', rate '40', senders '40', pace '600', seed '4')
+USING generate OPTIONS (
+    stream 'pulses', event 'Timestamp', rate '40', senders '40', pace 'max', batch '5 minutes', seed '4'
+)
 TIMESTAMP BY Timestamp
 ARRIVAL BY received;
 

@@ -4,7 +4,7 @@
 
 CREATE STREAM Sensors (sensor INT, value DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
 USING generate OPTIONS (
-    stream 'sensors', rate '20', delay 'exponential', mean '1 second', pace '100', seed '2'
+    stream 'sensors', rate '20', delay 'exponential', mean '1 second', pace 'max', batch '2 minutes', seed '2'
 )
 TIMESTAMP BY timestamp
 ARRIVAL BY received;
