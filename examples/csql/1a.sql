@@ -1,6 +1,6 @@
 -- CSQL, query 1 (a): a jumping window on the stream.
--- At every 100th row of the whole stream, whatever species it is of: all horses of the minute before that row. A horse is
--- shown as often as it is in such a window. The rows are counted in the order of their timestamps, late ones apart.
+-- At every 100th row of the whole stream, whatever species it is of: all horses of the minute before that row. A horse
+-- is shown as often as it is in such a window. The rows are counted in the order of their timestamps, late ones apart.
 
 CREATE STREAM BodyCondition (
     Id INT, Species STRING, BTemp DOUBLE, BloodP INT, Timestamp TIMESTAMP, received TIMESTAMP

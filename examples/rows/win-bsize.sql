@@ -4,7 +4,8 @@
 
 CREATE STREAM Sensors (vehID INT, segment INT, speed DOUBLE, ts TIMESTAMP, received TIMESTAMP)
 USING generate OPTIONS (
-    stream 'vehicles', event 'ts', rate '5', senders '20', delay 'exponential', mean '2 seconds', pace 'max', batch '2 minutes', seed '3'
+    stream 'vehicles', event 'ts', rate '5', senders '20', delay 'exponential', mean '2 seconds',
+    pace 'max', batch '2 minutes', seed '3'
 )
 TIMESTAMP BY ts
 ARRIVAL BY received;
