@@ -15,8 +15,8 @@ Asked = Callable[[], bool]
 def interrupts() -> Iterator[Asked]:
     """Gives whether Ctrl-C was pressed. Pressed again, it interrupts at once.
 
-    An exception in the middle of a call to the JVM would leave the connection with an answer that nobody took, and
-    Spark's own handler cancels every job, so that queries would fail instead of being stopped.
+    Spark's own handler cancels every job and raises wherever Python is, mostly inside a call to the JVM: a traceback
+    is shown before the run is stopped.
     """
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():
