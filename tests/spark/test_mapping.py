@@ -81,3 +81,17 @@ def test_times_come_from_numbers_and_texts_and_malformed_rows_as_rows_of_nulls(s
     assert rows[LINES.splitlines()[3]][REASON] == "it is malformed: no value for velocity"
     whole = sorted((str(row.seen), row.speed) for row in spark.table("wide").collect() if row[RAW] is None)
     assert whole == [("2024-02-01 03:04:00", 1.5), ("None", 2.5)]
+
+
+def test_poison_in_a_replayed_trace_comes_as_rows_of_nulls(spark, tmp_path):
+    trace = tmp_path / "trace.csv"
+    trace.write_text("ts,seen,speed\n" + LINES.replace("01/02/2024 03:04", "1704067200000"))
+    options = {"path": str(trace), "event": "ts", "arrival": "seen", "batch": "2 rows"}
+    df = read_stream(spark, declared("replay", **options))
+    query = finish(df, tmp_path / "check", "replayed_poison")
+    rows = spark.table("replayed_poison").collect()
+    assert len(rows) == len(LINES.splitlines())
+    assert sum(event["numInputRows"] for event in query.recentProgress) == len(rows)
+    assert sorted(row.speed for row in rows if row[RAW] is None and row.ts) == [1.5, 2.5]
+    assert {row[RAW] for row in rows if row[REASON]} >= {"1704067203000"}
+    assert sum(row.ts is None for row in rows) == 3
