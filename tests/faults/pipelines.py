@@ -1,4 +1,4 @@
-"""Five kinds of plan over one small stream, into Parquet, and how to run them: here, or in a process that can die."""
+"""Six kinds of plan over one small stream, into Parquet, and how to run them: here, or in a process that can die."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
 
-ROWS = 1_000
+ROWS = 600
 STREAM = f"""
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
 USING generate OPTIONS (rate '200', rows '{ROWS}', pace 'max', batch '1 second', mean '0.5 seconds', seed '11')
@@ -40,8 +40,13 @@ QUERIES = {
     "nested": """SELECT MAX(n) AS most, window_end FROM
         (SELECT segment, COUNT(*) AS n FROM Traffic [RANGE 1 second SLIDE 1 second DRATIO 5%] GROUP BY segment) AS q
         [RANGE 2 seconds SLIDE 2 seconds]""",
-    "mixed": """SELECT vehID, COUNT(*) AS n, AVG(speed) AS mean
-        FROM Traffic [RANGE 2 seconds, FREQUENCY 5 TUPLES PARTITIONED BY vehID DRATIO 5%] GROUP BY vehID""",
+    "mixed": """SELECT segment, SUM(speed) AS total, window_end
+        FROM Traffic [RANGE 10 TUPLES, FREQUENCY 500 milliseconds PARTITIONED BY segment, DRATIO 5%]
+        GROUP BY segment""",
+    "nested_rows": """SELECT segment, AVG(n) AS mean, row_time FROM
+        (SELECT segment, COUNT(*) AS n [FREQUENCY 3 TUPLES PARTITIONED BY segment]
+         FROM Traffic [RANGE 1 second, DRATIO 5%] GROUP BY segment) AS P
+        [RANGE 2 seconds, FREQUENCY 1 TUPLE] GROUP BY segment""",
 }
 PATIENCE = 240
 

@@ -4,7 +4,7 @@ import psutil
 import pytest
 from tests.faults.pipelines import answers, finish, script, spawn, strike, wait_until
 
-NAMES = ("tumbling", "mixed")
+NAMES = ("mixed",)
 EXECUTOR = "CoarseGrainedExecutorBackend"
 PATIENCE = 300
 
