@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 
 from slackwater.spark.session import SMALL, local_session
+from tests.postgres import database, server  # noqa: F401 (fixtures)
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("slackwater", deadline=None)

@@ -1,4 +1,4 @@
-"""Six kinds of plan over one small stream, into Parquet, and how to run them: here, or in a process that can die."""
+"""Kinds of plan over one small stream, into Parquet and a table; how to run them here, or in a process that can die."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from time import monotonic
 
 from pyspark.sql import SparkSession
 from rich.console import Console
+from tests.postgres import Database
 
 from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
@@ -48,6 +49,12 @@ QUERIES = {
          FROM Traffic [RANGE 1 second, DRATIO 5%] GROUP BY segment) AS P
         [RANGE 2 seconds, FREQUENCY 1 TUPLE] GROUP BY segment""",
 }
+TABLE = """
+CREATE SINK kept USING postgres OPTIONS ({options});
+INSERT INTO kept SELECT segment, COUNT(*) AS n, MAX(speed) AS top FROM Traffic [SLACK 5000] GROUP BY segment
+EMIT CHANGES;
+"""
+"""A changelog that keeps a table; nothing is late, and so every row is in it at the end."""
 PATIENCE = 240
 
 
@@ -68,6 +75,11 @@ def finish(folder: Path, text: str, *, flush: bool = True) -> str:
 def answers(spark: SparkSession, folder: Path, names: Sequence[str] = tuple(QUERIES)) -> Mapping[str, Counter[object]]:
     """The rows of every sink, read through its log."""
     return {name: Counter(map(tuple, spark.read.parquet(str(folder / "out" / name)).collect())) for name in names}
+
+
+def kept(database: Database) -> list[tuple[object, ...]]:
+    """The rows of the table."""
+    return sorted(database.rows("SELECT segment, n, top FROM kept"))
 
 
 def spawn(folder: Path, text: str, *options: str) -> subprocess.Popen[bytes]:

@@ -2,9 +2,9 @@
 
 import psutil
 import pytest
-from tests.faults.pipelines import answers, finish, script, spawn, strike, wait_until
+from tests.faults.pipelines import answers, script, spawn, strike, wait_until
 
-NAMES = ("mixed",)
+NAME = "mixed"
 EXECUTOR = "CoarseGrainedExecutorBackend"
 PATIENCE = 300
 
@@ -23,20 +23,16 @@ def executors(driver: int) -> list[psutil.Process]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_an_executor_that_is_killed_is_done_without(spark, tmp_path):
-    spared, struck = tmp_path / "spared", tmp_path / "struck"
-    for folder in (spared, struck):
-        folder.mkdir()
-    finish(spared, script(spared, NAMES))
-    process = spawn(struck, script(struck, NAMES), "--master", "local-cluster[2,1,1024]")
-    wait_until((struck / "check" / "mixed" / "offsets" / "1").exists, process)
+def test_an_executor_that_is_killed_is_done_without(spark, spared, tmp_path):
+    process = spawn(tmp_path, script(tmp_path, [NAME]), "--master", "local-cluster[2,1,1024]")
+    wait_until((tmp_path / "check" / NAME / "offsets" / "1").exists, process)
     running = executors(process.pid)
-    assert len(running) == 2, (struck / "shown.txt").read_text()
+    assert len(running) == 2, (tmp_path / "shown.txt").read_text()
     running[0].kill()
     try:
         process.wait(PATIENCE)
     finally:
         strike(process)
-    assert process.returncode == 0, (struck / "shown.txt").read_text()
+    assert process.returncode == 0, (tmp_path / "shown.txt").read_text()
     assert not running[0].is_running()
-    assert answers(spark, struck, NAMES) == answers(spark, spared, NAMES)
+    assert answers(spark, tmp_path, [NAME]) == {NAME: spared.rows[NAME]}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.faults.pipelines import answers, finish, script, spawn, strike, wait_until
+from tests.faults.pipelines import ROWS, TABLE, answers, finish, kept, script, spawn, strike, wait_until
 
 Point = Callable[[Path, Path, int], bool]
 POINTS: dict[str, Point] = {
@@ -21,11 +21,11 @@ def _owned(out: Path, batch: int) -> bool:
     return (out / "_spark_metadata" / str(batch)).exists()
 
 
-def killed_at(folder: Path, name: str, point: Point) -> bool:
+def killed_at(folder: Path, text: str, name: str, point: Point) -> bool:
     """Kills a run while a batch of the pipeline `name` stands at a point; whether it was caught in that batch."""
     check, out = folder / "check" / name, folder / "out" / name
     batch = 1 + max((int(each.name) for each in (check / "commits").glob("[0-9]*")), default=0)
-    process = spawn(folder, script(folder))
+    process = spawn(folder, text)
     wait_until(lambda: point(check, out, batch), process)
     strike(process)
     return point(check, out, batch) and not (check / "commits" / str(batch)).exists()
@@ -33,18 +33,17 @@ def killed_at(folder: Path, name: str, point: Point) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_killed_pipelines_resume_to_the_identical_answers(spark, tmp_path):
-    spared, struck = tmp_path / "spared", tmp_path / "struck"
-    spared.mkdir()
-    told = finish(spared, script(spared))
+def test_killed_pipelines_resume_to_the_identical_answers(spark, spared, database, tmp_path):
+    text = script(tmp_path) + TABLE.format(options=database.clause)
     struck_in = zip(("tumbling", "joined", "mixed"), POINTS.values(), strict=True)
-    caught = [killed_at(struck, name, point) for name, point in struck_in]
+    caught = [killed_at(tmp_path, text, name, point) for name, point in struck_in]
     assert sum(caught) >= 2, "the kills came too late to be in mid-batch"
-    retold = finish(struck, script(struck))
-    expected = answers(spark, spared)
-    assert answers(spark, struck) == expected
-    assert all(sum(rows.values()) > 2 for rows in expected.values())
-    assert _accounts(told) == _accounts(retold) != []
+    told = finish(tmp_path, text)
+    assert answers(spark, tmp_path) == spared.rows
+    assert all(sum(rows.values()) > 2 for rows in spared.rows.values())
+    assert _accounts(told) == _accounts(spared.told) != []
+    assert kept(database) == spared.table
+    assert sum(n for _, n, _ in spared.table) == ROWS
 
 
 def _accounts(shown: str) -> list[str]:

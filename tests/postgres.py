@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -25,6 +26,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture
 def database(server: Path) -> Iterator[Database]:
+    with schema_on(server) as made:
+        yield made
+
+
+@contextmanager
+def schema_on(server: Path) -> Iterator[Database]:
+    """A schema that is there for a while."""
     name = f"test_{uuid4().hex[:12]}"
     with psycopg.connect(host=str(server), user="postgres", dbname="postgres", autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")
