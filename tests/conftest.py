@@ -23,6 +23,7 @@ def spark() -> Iterator[object]:
     session.stop()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever uses the session is marked `spark`; then unmarked tests, Spark tests, slow tests, in this order."""
     for item in items:
