@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slackwater.algebra.catalog import Script
-from slackwater.app.run import rewritten
+from slackwater.app.views import rewritten
 from slackwater.spark.formats import check_plan, check_sides, check_sink, check_stream
 from slackwater.spark.session import local_session
 from slackwater.spark.sides import arranged

@@ -18,8 +18,10 @@ from slackwater.app.physical import physicals
 from slackwater.app.render.graph import dot, mermaid
 from slackwater.app.render.picture import picture
 from slackwater.app.render.tree import tree
+from slackwater.app.views import shared
 from slackwater.errors import InputError
 from slackwater.rewrite import rewrite
+from slackwater.spark.views.sharing import Sharing
 
 
 class Format(StrEnum):
@@ -51,10 +53,21 @@ def explained(script: Script, *, rewritten: bool = False, physical: bool = False
     if physical:
         return Group(*_physical(script))
     parts: list[RenderableType] = []
+    sharing = shared(script)[0] if script.views else Sharing((), (), {})
     for name, plan in plans_of(script):
         shown = rewrites.report(plan, script.views) if rewritten else tree(plan)
-        parts += [Text(name, style="bold underline"), shown, Text()]
+        parts += [*_titled(name, sharing), shown, Text()]
+    for each in sharing.kept:
+        parts += [*_titled(each.name, sharing), tree(each.run), Text()]
     return Group(*parts[:-1])
+
+
+def _titled(name: str, sharing: Sharing) -> Iterator[Text]:
+    """The name of a query, and which views it reads or computes."""
+    yield Text(name, style="bold underline")
+    if name in (each.name for each in sharing.kept):
+        yield Text("kept by a query of its own: what it yields is read, not computed again", style="green")
+    yield from (Text(each, style="green") for each in sharing.notes.get(name, ()))
 
 
 def written(script: Script, form: Format, *, rewritten: bool = False, physical: bool = False) -> str:
@@ -97,8 +110,9 @@ def _no_picture(form: Format) -> InputError:
 
 
 def _physical(script: Script) -> Iterator[RenderableType]:
+    sharing, _ = shared(script)
     for name, shown in physicals(script, plans_of(script)).items():
-        yield Text(name, style="bold underline")
+        yield from _titled(name, sharing)
         yield placement.report(script, shown)
 
 

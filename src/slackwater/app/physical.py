@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -14,10 +16,13 @@ from slackwater.algebra.catalog import Script
 from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.app.documents import without_secrets
 from slackwater.app.render.label import label
+from slackwater.app.views import shared
 from slackwater.rewrite import rewrite
 from slackwater.spark.physical import Physical, Placed, physical
 from slackwater.spark.session import local_session
 from slackwater.spark.streams import read_stream
+from slackwater.spark.views.log import read_log
+from slackwater.spark.views.reading import log_name
 
 STYLES = {"fused": "magenta", "native": "green", "control": "cyan", "scan": "blue"}
 
@@ -25,12 +30,16 @@ STYLES = {"fused": "magenta", "native": "green", "control": "cyan", "scan": "blu
 def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Physical]:
     """How each plan is run, as `run` would: optimised first. Sources are opened, but no query is started."""
     session = local_session()
+    sharing, _ = shared(script)
+    run = {each.name: each.plan for each in sharing.pipelines} | {each.name: each.run for each in sharing.kept}
     found = {}
-    for name, plan in plans:
-        run = rewrite(plan, script.views).plan
-        read = {node.stream for node in walk(run) if isinstance(node, Scan)}
-        frames = {each.name: read_stream(session, each) for each in script.streams if each.name in read}
-        found[name] = physical(run, frames)
+    with TemporaryDirectory() as empty:
+        logs = {log_name(each.view.name): read_log(session, Path(empty), each.plan) for each in sharing.kept}
+        for name, plan in [*plans, *((each.name, each.run) for each in sharing.kept)]:
+            mine = run.get(name) or rewrite(plan, script.views).plan
+            read = {node.stream for node in walk(mine) if isinstance(node, Scan)}
+            frames = {each.name: read_stream(session, each) for each in script.streams if each.name in read}
+            found[name] = physical(mine, frames | logs)
     return found
 
 

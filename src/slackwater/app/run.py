@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from math import inf
 from pathlib import Path
 from time import monotonic
 
 from slackwater.algebra.catalog import Pipeline, Script
+from slackwater.algebra.nodes import Scan, walk
 from slackwater.app.interrupts import Asked, interrupts
+from slackwater.app.views import Opened, Sides, opened, shared
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError
-from slackwater.rewrite import rewrite
 from slackwater.spark.pipeline import POLL, Manner, Running, start
 from slackwater.spark.session import local_session
-from slackwater.spark.sides import arranged
-from slackwater.spark.streams import read_streams
+from slackwater.spark.streams import DataFrame, read_streams
+from slackwater.spark.views.folder import admit_logs
+from slackwater.spark.views.log import LogSink, read_log
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
     """Under which conditions to run: where, from which checkpoint, how long after the first batch is done.
 
-    A run over what is there (`available_now`) ends with a `flush`, which closes every window.
+    A run over what is there (`available_now`) ends with a `flush`, which closes every window. With `views`, a folder,
+    every view is kept there for this run and others; without, those that two pipelines read, beside the checkpoint.
     """
 
     checkpoint: Path
@@ -33,32 +38,75 @@ class Conditions:
     flush: bool = True
     seconds: float | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
+    views: Path | None = None
+
+
+Begin = Callable[[], Running]
 
 
 def run(script: Script, conditions: Conditions, watch: Watch) -> None:
     """Runs until every pipeline has ended, the time is up, or Ctrl-C; then stops them all cleanly."""
-    if not script.pipelines:
+    sharing, sides = shared(script, keep=conditions.views is not None)
+    if not (sharing.pipelines or sharing.kept):
         raise InputError("SW-406", "there is nothing to run", hint="add an INSERT INTO a sink, or a query")
     watch.starting()
     session = local_session(master=conditions.master, options=conditions.spark)
-    frames = read_streams(session, script)
-    with _stopped_at_the_end() as running:
-        for each, sides in arranged(rewritten(script)):
-            manner = Manner(available_now=conditions.available_now)
-            running.append(start(each, frames, conditions.checkpoint / each.name, manner, watch.on_rows, sides))
-            running[-1].settle()
+    place = conditions.views or conditions.checkpoint.with_suffix(".views")
+    with opened(sharing.kept, place) as views, _stopped_at_the_end() as running:
+        plans = [*sharing.pipelines, *(_pipeline(each) for each in views if each.mine)]
+        frames = read_streams(session, replace(script, pipelines=tuple(plans)))
+        frames |= {each.stream: read_log(session, each.folder.log, each.kept.plan) for each in views}
+        watch.shares([each.told for each in views], sharing.notes)
         with watch, interrupts() as asked:
-            ended = _follow(running, watch, asked, conditions.seconds)
-            if ended and conditions.available_now and conditions.flush:
-                _flush(running, watch, asked)
+            for stage in _stages(sharing.pipelines, sides, views, frames, conditions, watch):
+                if not _run(stage, running, watch, asked, conditions):
+                    break
     for stopped in running:
         watch.news(stopped.news())
     watch.summary()
 
 
-def rewritten(script: Script) -> list[Pipeline]:
-    """The pipelines as they are run: with their plans optimised."""
-    return [replace(each, plan=rewrite(each.plan, script.views).plan) for each in script.pipelines]
+def _stages(
+    pipelines: Sequence[Pipeline],
+    sides: Sides,
+    views: Sequence[Opened],
+    frames: Mapping[str, DataFrame],
+    conditions: Conditions,
+    watch: Watch,
+) -> list[list[Begin]]:
+    """What is started together: everything, or, over what is there, each view before those that read it."""
+    manner = Manner(available_now=conditions.available_now)
+    folders = {each.stream: each.folder for each in views}
+
+    def begun(pipeline: Pipeline, checkpoint: Path, view: Opened | None = None) -> Running:
+        read = {node.stream for node in walk(pipeline.plan) if isinstance(node, Scan)}
+        admit_logs(checkpoint, {name: folder for name, folder in folders.items() if name in read})
+        if view is None:
+            return start(pipeline, frames, checkpoint, manner, watch.on_rows, sides.get(pipeline.name, ()))
+        log = LogSink(view.folder.log, view.kept.plan)
+        return start(pipeline, frames, checkpoint, manner, log=log, readers=view.kept.readers)
+
+    kept: list[list[Begin]] = [
+        [partial(begun, _pipeline(each), each.folder.checkpoint, each)] for each in views if each.mine
+    ]
+    rest: list[Begin] = [partial(begun, each, conditions.checkpoint / each.name) for each in pipelines]
+    return [*kept, rest] if conditions.available_now else [[*chain(*kept), *rest]]
+
+
+def _pipeline(view: Opened) -> Pipeline:
+    return Pipeline(view.kept.name, None, view.kept.run)
+
+
+def _run(stage: Sequence[Begin], running: list[Running], watch: Watch, asked: Asked, conditions: Conditions) -> bool:
+    """Runs what is started together; gives whether it ended by itself."""
+    mine = []
+    for begin in stage:
+        mine.append(begin())
+        running.append(mine[-1])
+        mine[-1].settle()
+    if not _follow(mine, watch, asked, conditions.seconds):
+        return False
+    return not (conditions.available_now and conditions.flush) or _flush(mine, watch, asked)
 
 
 def _follow(running: Sequence[Running], watch: Watch, asked: Asked, seconds: float | None = None) -> bool:
@@ -77,11 +125,11 @@ def _follow(running: Sequence[Running], watch: Watch, asked: Asked, seconds: flo
     return True
 
 
-def _flush(running: Sequence[Running], watch: Watch, asked: Asked) -> None:
+def _flush(running: Sequence[Running], watch: Watch, asked: Asked) -> bool:
     for each in running:
         each.flush()
         each.settle()
-    _follow(running, watch, asked)
+    return _follow(running, watch, asked)
 
 
 def _step(running: Sequence[Running], watch: Watch) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -32,6 +32,12 @@ class Watch:
     def starting(self) -> None:
         if not self.quiet:
             self.console.print("starting Spark ...", style="dim")
+
+    def shares(self, views: Sequence[str], notes: Mapping[str, Sequence[str]]) -> None:
+        """Says which views are kept, and which pipelines read them."""
+        told = [*views, *(f"{name} {each}" for name, mine in notes.items() for each in mine)] if views else []
+        for each in told if not self.quiet else ():
+            self.console.print(each, style="dim", soft_wrap=True)
 
     def stopping(self) -> None:
         self.console.print("stopping ...", style="dim")
@@ -113,12 +119,25 @@ def _recent_hold(before: Progress | None, now: Progress) -> float:
 
 
 def _line(record: Progress, hold: float) -> str:
-    allowed = ", ".join(_allowed(each) for each in record.controls)
     return (
         f"{record.pipeline} batch {record.batch}: {record.rows_in:,} rows in, {record.rows_out:,} out, "
-        f"late {record.ratio:.2%} of {allowed} allowed, {record.rejected:,} rejected, hold {_seconds(hold)}, "
-        f"{_seconds(_behind(record))} behind, {record.held:,} held, state {_megabytes(record)}, {record.seconds:.1f} s"
+        f"{_control(record, hold)}, state {_megabytes(record)}, {record.seconds:.1f} s"
     )
+
+
+def _control(record: Progress, hold: float) -> str:
+    """What disorder control did, unless all rows come from views, whose own queries have done it."""
+    if record.views and not record.controls:
+        return f"from {_views(record)}"
+    allowed = ", ".join(_allowed(each) for each in record.controls)
+    return (
+        f"late {record.ratio:.2%} of {allowed} allowed, {record.rejected:,} rejected, hold {_seconds(hold)}, "
+        f"{_seconds(_behind(record))} behind, {record.held:,} held"
+    ) + (f", also from {_views(record)}" if record.views else "")
+
+
+def _views(record: Progress) -> str:
+    return ", ".join(each.replace(".", " ", 1) for each in record.views)
 
 
 def _accounted(control: Control) -> str:

@@ -31,6 +31,12 @@ def run(
     duration: Annotated[
         str | None, typer.Option("--for", metavar="TIME", help="Stop after a time, such as '20 seconds'.")
     ] = None,
+    views: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Keep every view here, for this and other runs (default: those with two readers)."
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary alone.")] = False,
 ) -> None:
     """Run every INSERT of FILE and show what each batch does.
@@ -43,5 +49,5 @@ def run(
         slackwater run traffic.sql --for '20 seconds'
     """
     place = checkpoint or file.with_suffix(".checkpoint")
-    conditions = Conditions(place, master, available_now, not no_flush, parse_duration(duration))
+    conditions = Conditions(place, master, available_now, not no_flush, parse_duration(duration), views=views)
     run_script(load(file, settings or ()), conditions, Watch(Console(highlight=False), quiet=quiet))

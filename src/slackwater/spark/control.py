@@ -21,6 +21,7 @@ from slackwater.spark.summary import SCHEMA, summarise, tick_rows
 
 CLOCK = "__slackwater_clock"
 METRICS = "slackwater.control"
+READ = "slackwater.read"
 WATERMARKED = "spark.watermarkDelayMs"
 BARRIER = f"{CLOCK} IS NULL AND spark_partition_id() >= 0"
 """Removes the punctuation rows above the watermark. Its second half is always true and not deterministic, so that
@@ -94,6 +95,17 @@ def clocked(rows: DataFrame, event_time: str, clock: DataFrame) -> DataFrame:
     return merged.where(BARRIER).select(*[_marked(rows, name, event_time) for name in rows.columns])
 
 
+def rows_of(df: DataFrame, name: str) -> DataFrame:
+    """The rows of a stream, without the punctuations that it may bring along in the column CLOCK.
+
+    Those of a stream that does are counted, in Spark's progress: no controller does it.
+    """
+    if CLOCK not in df.columns:
+        return df
+    rows = df.where(F.col(CLOCK).isNull()).drop(CLOCK)
+    return rows.observe(f"{READ}.{next(_numbers)}.{name}", F.count(F.lit(1)).alias("rows"))
+
+
 def punctuations(
     df: DataFrame,
     event_time: str,
@@ -106,8 +118,11 @@ def punctuations(
 ) -> DataFrame:
     """One row per batch of `df`: in the column CLOCK, the punctuation after it.
 
-    What the controller counts is in Spark's progress as an observed metric whose name ends with `name`.
+    What the controller counts is in Spark's progress as an observed metric whose name ends with `name`. A stream that
+    brings its punctuations along needs no controller.
     """
+    if CLOCK in df.columns:
+        return df.where(F.col(CLOCK).isNotNull()).select(CLOCK)
     summaries = df.select(*_times(event_time, arrival, source)).mapInArrow(summarise, SCHEMA)
     if place.ticks is not None:
         summaries = summaries.unionByName(tick_rows(place.ticks, name))

@@ -53,7 +53,7 @@ def _read(file: Path) -> Any:
 
 
 def _compare(checkpoint: Path, kept: Any, mine: Any) -> None:
-    change = next(_changes(kept, mine, ""), None)
+    change = next(changes(kept, mine, ""), None)
     if change is not None:
         raise _refused(checkpoint, change)
 
@@ -67,15 +67,15 @@ def _refused(checkpoint: Path, why: str) -> RunError:
     )
 
 
-def _changes(kept: Any, mine: Any, place: str) -> Iterator[str]:
+def changes(kept: Any, mine: Any, place: str) -> Iterator[str]:
     """Where two documents differ, in words."""
     match kept, mine:
         case dict(), dict():
             for name in sorted(kept.keys() | mine.keys()):
-                yield from _changes(kept.get(name), mine.get(name), f"{place}.{name}".removeprefix("."))
+                yield from changes(kept.get(name), mine.get(name), f"{place}.{name}".removeprefix("."))
         case list(), list() if len(kept) == len(mine):
             for number, (one, two) in enumerate(zip(kept, mine, strict=True)):
-                yield from _changes(one, two, f"{place}[{number}]")
+                yield from changes(one, two, f"{place}[{number}]")
         case _ if kept != mine:
             yield f"{place} was {_told(kept)} and is {_told(mine)}"
 

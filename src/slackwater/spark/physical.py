@@ -30,6 +30,7 @@ from slackwater.kernels.changelog.structures import STRUCTURES
 from slackwater.spark.fused.changes import emits_changes
 from slackwater.spark.fused.fuse import describe
 from slackwater.spark.plan import compile_plan, is_entry
+from slackwater.spark.views.reading import is_log
 from slackwater.spark.ways import Host, copies_of, way_of
 
 
@@ -77,6 +78,10 @@ def _placed(plan: Plan, host: Host, changes: bool, depth: int = 0) -> Iterator[P
 
 def _how(plan: Plan, host: Host, changes: bool) -> tuple[str, str]:
     match plan:
+        case Scan(stream=stream) if is_log(stream):
+            return "scan", "what the view's own query has written, as it comes"
+        case Disorder(child=Scan(stream=stream)) if is_log(stream):
+            return "control", "rows come in order, with the punctuations of the view"
         case Scan():
             return "scan", "read by Spark; its clocks are read once more, for control"
         case Disorder():

@@ -25,6 +25,7 @@ from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
 from slackwater.spark.sides import Entry
 from slackwater.spark.ticks import Silence, flushing, give, read_ticks
+from slackwater.spark.views.log import LogSink
 
 POLL = 0.1
 """How often, in seconds, a running query is asked for new batches."""
@@ -52,11 +53,14 @@ def start(
     manner: Manner = Manner(),  # noqa: B008
     on_rows: Shows | None = None,
     sides: Sequence[Pipeline] = (),
+    log: LogSink | None = None,
+    readers: Sequence[Plan] = (),
 ) -> Running:
     """Starts a pipeline, or resumes it where its checkpoint says that it stood.
 
     `sides` are pipelines that read its late or rejected rows: outputs of the same query. `on_rows` gives, for a name,
-    what shows the rows of that pipeline.
+    what shows the rows of that pipeline. The pipeline of a view writes to its `log`, which `readers` read: their
+    windows, too, are closed when its streams end.
     """
     admit(pipeline.plan, checkpoint)
     form, pipeline = _form(pipeline)
@@ -64,7 +68,10 @@ def start(
     rows = compile_plan(pipeline.plan, streams, place, form).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
     shows = on_rows or (lambda _: None)
     delivery: Delivery | None
-    if sides:
+    if log is not None:
+        log.open(rows)
+        delivery = Delivery(pipeline.name, checkpoint, log)
+    elif sides:
         entry = Entry.of(pipeline, sides)
         delivery = divided(pipeline, rows, checkpoint, shows, entry, entry.rows(streams), sides)
         rows = tagged(rows, entry.rows(streams))
@@ -72,7 +79,7 @@ def start(
         delivery = undivided(pipeline, rows, checkpoint, shows)
     write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
     write = write.option("checkpointLocation", str(checkpoint)).trigger(**manner.trigger)
-    return Running(pipeline, checkpoint, write, delivery)
+    return Running(pipeline, checkpoint, write, delivery, readers)
 
 
 def _form(pipeline: Pipeline) -> tuple[Form, Pipeline]:
@@ -103,7 +110,12 @@ class Running:
     """A pipeline that was started."""
 
     def __init__(
-        self, pipeline: Pipeline, checkpoint: Path, write: DataStreamWriter, delivery: Delivery | None = None
+        self,
+        pipeline: Pipeline,
+        checkpoint: Path,
+        write: DataStreamWriter,
+        delivery: Delivery | None = None,
+        readers: Sequence[Plan] = (),
     ) -> None:
         self.name = pipeline.name
         self.plan = pipeline.plan
@@ -112,7 +124,8 @@ class Running:
         self.query: StreamingQuery = write.start()
         self.ledger = Ledger(pipeline.name, dratios(pipeline.plan))
         self.delivery = delivery
-        self.silence = Silence(pipeline.plan, monotonic())
+        self.readers = readers
+        self.silence = Silence(pipeline.plan, monotonic(), readers)
 
     def progress(self) -> Iterator[Progress]:
         """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
@@ -144,8 +157,13 @@ class Running:
         return records
 
     def flush(self) -> None:
-        """Runs on, once what there was is read, until every window is closed: no more rows are expected."""
-        give(flushing(self.plan), self.checkpoint)
+        """Runs on, once what there was is read, until every window is closed: no more rows are expected.
+
+        A query over views alone has been told by the views that it reads.
+        """
+        if not self.silence.idle:
+            return
+        give(flushing(self.plan, self.readers), self.checkpoint)
         self.query = self.write.start()
 
     def wake(self) -> None:

@@ -34,7 +34,7 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import InputError, nearest
 from slackwater.spark.aggregates import aggregated
-from slackwater.spark.control import IN_STORE, Place, clocked, punctuations
+from slackwater.spark.control import IN_STORE, Place, clocked, punctuations, rows_of
 from slackwater.spark.fused.changes import DEFAULT, Form
 from slackwater.spark.fused.fuse import fuse
 from slackwater.spark.joins import joined, united, without
@@ -132,7 +132,7 @@ class Native:
         """The controller sees every row of the stream; what the query does not need is left out beside it."""
         scan, disorder = scan_of(plan), control_of(plan)
         df = self.stream(scan)
-        rows = _uncontrolled(plan, df)
+        rows = _uncontrolled(plan, rows_of(df, scan.stream))
         if any(each is plan for each in self.covered):
             rows = narrowed(rows, self.names)
         if not df.isStreaming:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from slackwater.spark.control import METRICS
+from slackwater.spark.control import METRICS, READ
 from slackwater.spark.punctuate import Account
 
 OUTPUT = "slackwater.output"
@@ -41,7 +41,8 @@ class Control:
 class Progress:
     """One batch of a pipeline: `rows_in` to `suspect` count this batch, `controls` everything since the start.
 
-    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two.
+    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two. Beside these it counts
+    the rows that were read from views, in order and none of them late; `views` names the logs.
     """
 
     pipeline: str
@@ -55,6 +56,7 @@ class Progress:
     state_bytes: int
     seconds: float
     controls: tuple[Control, ...]
+    views: tuple[str, ...] = ()
 
     @property
     def ratio(self) -> float:
@@ -91,6 +93,14 @@ class Ledger:
         before, after = self.accounts, self.accounts | _accounts(observed)
         # The first record of a resumed query has nothing to compare with: it counts all since the pipeline first began.
         self.accounts = after
+        counts = {
+            field: sum(
+                getattr(account, name) - getattr(before.get(key, Account()), name) for key, account in after.items()
+            )
+            for field, name in (("rows_in", "rows"), ("late",) * 2, ("rejected", "untimed"), ("suspect",) * 2)
+        }
+        read = _read(observed)
+        counts["rows_in"] += sum(read.values())
         return Progress(
             self.pipeline,
             self.batch,
@@ -99,12 +109,8 @@ class Ledger:
             seconds=event["durationMs"]["triggerExecution"] / 1_000,
             held=sum(account.held for account in after.values()),
             controls=tuple(Control(_stream(name), self.dratios.get(_stream(name)), after[name]) for name in after),
-            **{
-                field: sum(
-                    getattr(account, name) - getattr(before.get(key, Account()), name) for key, account in after.items()
-                )
-                for field, name in (("rows_in", "rows"), ("late",) * 2, ("rejected", "untimed"), ("suspect",) * 2)
-            },
+            views=tuple(read),
+            **counts,
         )
 
 
@@ -112,6 +118,16 @@ def _accounts(observed: Mapping[str, Any]) -> dict[str, Account]:
     """The account of each control that saw rows in this batch, by the name of its metric."""
     named = {name: _values(row) for name, row in observed.items() if name.startswith(METRICS)}
     return {name: Account(**values) for name, values in named.items() if values["rows"] is not None}
+
+
+def _read(observed: Mapping[str, Any]) -> dict[str, int]:
+    """How many rows were read of each stream that has no controller; one that is read twice has them once."""
+    found: dict[str, int] = {}
+    for metric, row in observed.items():
+        if metric.startswith(READ):
+            name = _stream(metric, READ)
+            found[name] = max(found.get(name, 0), int(_values(row)["rows"] or 0))
+    return found
 
 
 def _values(row: Any) -> dict[str, Any]:
@@ -123,5 +139,5 @@ def _count(observed: Mapping[str, Any]) -> int:
     return 0 if row is None else int(_values(row)["rows"] or 0)
 
 
-def _stream(metric: str) -> str:
-    return metric.removeprefix(METRICS).lstrip(".").partition(".")[2]
+def _stream(metric: str, kind: str = METRICS) -> str:
+    return metric.removeprefix(kind).lstrip(".").partition(".")[2]

@@ -8,6 +8,7 @@ the batches that Spark logs, and come again with them after a fault.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import time_ns
@@ -19,6 +20,7 @@ from slackwater.algebra.nodes import Disorder, Frequency, Plan, Window, inputs, 
 from slackwater.algebra.policies import effective
 from slackwater.spark.plan import scan_of
 from slackwater.spark.policy import TICKS_PER_MS
+from slackwater.spark.views.reading import is_log
 
 SCHEMA = "stream string, silence long, beyond long, newest long"
 PAUSE = 1.0
@@ -81,17 +83,17 @@ def _ticks(length: Length | None) -> int:
 
 
 def idle_times(plan: Plan) -> dict[str, float]:
-    """For each controlled stream, how many seconds of silence it is waited for."""
-    controls = [node for node in walk(plan) if isinstance(node, Disorder)]
+    """For each controlled stream, how many seconds of silence it is waited for; a view tells its own punctuations."""
+    controls = [node for node in walk(plan) if isinstance(node, Disorder) and not is_log(scan_of(node).stream)]
     return {scan_of(each).stream: (effective(each.policy).idle or 0) / (1_000 * TICKS_PER_MS) for each in controls}
 
 
 class Silence:
     """Notices which streams of a running query are silent, and when their query should be told."""
 
-    def __init__(self, plan: Plan, now: float) -> None:
+    def __init__(self, plan: Plan, now: float, readers: Sequence[Plan] = ()) -> None:
         self.idle = idle_times(plan)
-        self.reach = beyond(plan) / 1_000
+        self.reach = max(map(beyond, (plan, *readers))) / 1_000
         self.rows = dict.fromkeys(self.idle, 0)
         self.heard = dict.fromkeys(self.idle, now)
         self.told = now
@@ -116,6 +118,6 @@ class Silence:
         return ticks
 
 
-def flushing(plan: Plan) -> Tick:
-    """The tick after which every window of the query is closed."""
-    return Tick(beyond=beyond(plan))
+def flushing(plan: Plan, readers: Sequence[Plan] = ()) -> Tick:
+    """The tick after which every window of the query is closed, and of those that read what it yields."""
+    return Tick(beyond=max(map(beyond, (plan, *readers))))

@@ -13,6 +13,7 @@ from slackwater.algebra.expressions import columns
 from slackwater.algebra.nodes import Aggregate, Disorder, Plan, Project, Scan, Select, inputs, walk, with_inputs
 from slackwater.algebra.schema import Expr
 from slackwater.errors import InputError, QueryError, nearest
+from slackwater.spark.control import rows_of
 from slackwater.spark.relation import Relation, column_name, quoted
 
 Inputs = Mapping[str, DataFrame]
@@ -33,7 +34,7 @@ class Entry:
     def rows(self, streams: Inputs) -> DataFrame:
         """The stream's columns under their own names, without the rows that the query does not want."""
         schema = schema_of(self.scan)
-        df = stream_of(self.scan, streams)
+        df = rows_of(stream_of(self.scan, streams), self.scan.stream)
         df = df.select(*(F.col(quoted(field.name)).alias(column_name(field)) for field in schema))
         for condition in self.conditions:
             df = df.where(Relation(df, schema).column(condition))

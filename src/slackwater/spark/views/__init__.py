@@ -1,0 +1,1 @@
+"""Views at run time: one query keeps what a view yields, and others read it. See docs/design/views.md."""
