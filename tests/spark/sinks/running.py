@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from slackwater.app.run import rewritten
+from slackwater.app.views import rewritten
 from slackwater.lang import parse_script
 from slackwater.spark.pipeline import Manner, start
 from slackwater.spark.progress import Progress

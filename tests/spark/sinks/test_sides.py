@@ -9,7 +9,7 @@ import pytest
 from tests.spark.conformance import _plain, _written
 from tests.spark.sinks.running import finished
 
-from slackwater.app.run import rewritten
+from slackwater.app.views import rewritten
 from slackwater.disorder import controller
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import parse_script
