@@ -18,8 +18,7 @@ demo: $(READY)  ## a query over a disordered stream of vehicles, live, for about
 	@$(BIN)/slackwater run examples/traffic.sql --for '20 seconds' --checkpoint "$$(mktemp -d)"
 
 test: $(READY) lint  ## style, types, import arrows, then every test
-	@$(BIN)/python -m pytest -m 'not spark and not slow' -n 2
-	@$(BIN)/python -m pytest -m 'spark or slow' --durations=15
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
 
 lint: $(READY)  ## ruff, mypy, import-linter
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -1,4 +1,4 @@
-"""One Spark session for all tests that want one; quick tests first."""
+"""One Spark session per worker for all tests that want one; quick tests first."""
 
 from __future__ import annotations
 
