@@ -1,4 +1,4 @@
-"""One Spark session per worker for all tests that want one; quick tests first."""
+"""One Spark session per worker for all tests that want one; what takes longest first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def spark() -> Iterator[object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever uses the session is marked `spark`; then unmarked tests, Spark tests, slow tests, in this order."""
+    """Whatever uses the session is marked `spark`; then slow tests, Spark tests and all others, in this order: what is
+    left for the end can be shared out among the workers."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
@@ -34,5 +35,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _turn(item: pytest.Item) -> int:
     if item.get_closest_marker("slow"):
-        return 2
-    return 1 if item.get_closest_marker("spark") else 0
+        return 0
+    return 1 if item.get_closest_marker("spark") else 2
