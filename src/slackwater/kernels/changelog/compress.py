@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.kernels.arrays import Bools, Ints, joined
+from slackwater.kernels.arrays import Index, Ints, joined
 from slackwater.kernels.changelog.log import Log, Tuples, located
 from slackwater.kernels.keys import dense, normal
 
@@ -21,42 +21,49 @@ ODD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
 def compressed(log: Log, now: int) -> Log:
     """The changelog that leaves the same tuples alive at the end of the batch, when the punctuation is `now`."""
     of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
+    before = of < 0
     lives = log.born.end >= now
-    lives[of[of >= 0]] = False
-    told = np.flatnonzero((of < 0) & (log.ended.end >= now))
-    born, ended, at = log.born.at(np.flatnonzero(lives)), log.ended.at(told), log.at[told]
-    line = np.sort(np.concatenate([_mixed(born), _mixed(ended)]))
-    if (line[1:] == line[:-1]).any():
-        came, gone = _different(born, ended)
-        born, ended, at = born.at(came), ended.at(gone), at[gone]
-    return Log(born, ended, at, np.full(len(at), -1))
+    lives[of[~before]] = False
+    begun, told = np.flatnonzero(lives), np.flatnonzero(before & (log.ended.end >= now))
+    if _meet(log.born, begun, log.ended, told):
+        begun, told = _different(log.born, begun, log.ended, told)
+    return Log(log.born.at(begun), log.ended.at(told), log.at[told], of[told])
 
 
-def _different(born: Tuples, ended: Tuples) -> tuple[Bools, Bools]:
-    """Which of either have no counterpart with the same columns and the same bound among the other."""
-    came, gone = np.ones(len(born), np.bool_), np.ones(len(ended), np.bool_)
-    one, two = _mixed(born), _mixed(ended)
-    some, others = np.isin(one, two), np.isin(two, one)
-    if not some.any():
-        return came, gone
-    born, ended = born.at(some), ended.at(others)
-    code = _same(born, ended)
-    one, two = code[: len(born)], code[len(born) :]
+def _meet(born: Tuples, begun: Index, ended: Tuples, told: Index) -> bool:
+    """Whether two may be equal, by their bound and one number; mostly none are, and that is all that need be known."""
+    line = np.concatenate([_mixed(born, begun, 1), _mixed(ended, told, 1)])
+    line.sort()
+    return bool((line[1:] == line[:-1]).any())
+
+
+def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[Index, Index]:
+    """Those of either that have no counterpart with the same columns and the same bound among the other."""
+    width = born.rows.num_columns
+    one, two = _mixed(born, begun, width), _mixed(ended, told, width)
+    some, others = np.flatnonzero(np.isin(one, two)), np.flatnonzero(np.isin(two, one))
+    if not len(some):
+        return begun, told
+    code = _same(born.at(begun[some]), ended.at(told[others]))
+    one, two = code[: len(some)], code[len(some) :]
     size = int(code.max()) + 1
     cancel = np.minimum(np.bincount(one, minlength=size), np.bincount(two, minlength=size))
-    came[np.flatnonzero(some)[_ordinal(one) < cancel[one]]] = False
-    gone[np.flatnonzero(others)[_ordinal(two) < cancel[two]]] = False
-    return came, gone
+    came, gone = some[_ordinal(one) < cancel[one]], others[_ordinal(two) < cancel[two]]
+    return np.delete(begun, came), np.delete(told, gone)
 
 
-def _mixed(tuples: Tuples) -> Ints:
-    """The bound and the numbers of each row in one number: what differs here is not equal, and need not be compared."""
-    mixed = tuples.end.copy()
-    with np.errstate(over="ignore"):
-        for column in tuples.rows.columns:
-            if pa.types.is_integer(column.type):
-                numbers = column if not column.null_count else column.fill_null(0)
-                mixed = mixed * ODD + numbers.to_numpy()
+def _mixed(tuples: Tuples, places: Index, most: int) -> Ints:
+    """The bound and the last `most` numbers of each row in one number: what differs here is not equal."""
+    mixed: Ints = tuples.end[places]
+    for place in range(tuples.rows.num_columns - 1, -1, -1):
+        if not most:
+            break
+        column = tuples.rows.column(place)
+        if pa.types.is_integer(column.type):
+            numbers = column if not column.null_count else column.fill_null(0)
+            mixed *= ODD  # arrays of integers overflow silently, as is wanted here
+            mixed += numbers.to_numpy()[places]
+            most -= 1
     return mixed
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.errors import QueryError
-from slackwater.kernels.arrays import LATEST, Bools, Ints, moments, stacked, table
+from slackwater.kernels.arrays import LATEST, Bools, Ints, ints, moments, stacked, table
 from slackwater.kernels.changelog.log import Log
 from slackwater.kernels.keys import dense, normal, ranked
 
@@ -76,14 +76,20 @@ def _lines(log: Log, key: Sequence[str] | None, net: bool, pairs: bool) -> Lines
     known = None if key is None or not all(name in rows.schema.names for name in key) else list(key)
     code = np.zeros(len(time), np.int64)
     if known and (net or pairs) and len(time):
-        columns = [normal(rows.column(name)) for name in known]
-        code, first = dense(columns)
-        code = ranked([column.take(pa.array(first)) for column in columns])[code] if net else code
+        code = _codes([normal(rows.column(name)) for name in known], net)
     order = np.lexsort((to, positive, time, code) if net else (to, positive, time))
     pair = np.full(len(time), -1)
     if pairs and known is not None and len(time):
         pair = _paired(code, np.zeros_like(time) if net else time, positive)
     return Lines(rows, positive, time, to, order, pair)
+
+
+def _codes(columns: Sequence[pa.Array], ordered: bool) -> Ints:
+    """A number for each key, in the order of the keys if they are to be `ordered`; a whole number is its own."""
+    if len(columns) == 1 and pa.types.is_integer(columns[0].type) and not columns[0].null_count:
+        return ints(columns[0])
+    code, first = dense(columns)
+    return ranked([column.take(pa.array(first)) for column in columns])[code] if ordered else code
 
 
 def _paired(code: Ints, time: Ints, positive: Bools) -> Ints:
