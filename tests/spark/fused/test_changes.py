@@ -64,7 +64,7 @@ def test_the_planner_says_who_runs_it_in_which_buckets_and_what_is_kept():
     plan = bind_query(QUERIES["join"], CATALOG)
     assert way_of(plan).host is Host.FUSED
     assert str(describe(plan)) == (
-        "one operator, in buckets by Readings.id, Pulses.id: no operator needs rows of two of them together"
+        "in buckets by Readings.id, Pulses.id: no operator needs rows of two of them together"
     )
     assert [(each.operator, each.level, each.structure) for each in kept_by(plan) if each.operator == "join"] == [
         ("join", 3, ("queue", "queue"))
@@ -86,13 +86,16 @@ def test_what_has_no_kernel_is_refused_when_it_is_planned():
         ({"changelog.netChanges": "false"}, Form(net=False)),
         ({"changelog.updates": "true"}, Form(profile="updates")),
         ({"CHANGELOG.PROFILE": "debezium"}, Form(profile="debezium")),
+        ({"changelog.upserts": "true", "changelog.netChanges": "false"}, Form(net=False, upserts=True)),
     ],
 )
 def test_a_sink_says_how_its_changelog_is_written(options, form):
     assert form_of({"path": "x"} | options) == (form, {"path": "x"})
 
 
-@pytest.mark.parametrize("options", [{"changelog.netChanges": "no"}, {"changelog.profile": "flonk"}])
+@pytest.mark.parametrize(
+    "options", [{"changelog.netChanges": "no"}, {"changelog.profile": "flonk"}, {"changelog.upserts": "1"}]
+)
 def test_other_ways_are_refused(options):
     with pytest.raises((InputError, QueryError)):
         form_of(options)

@@ -19,23 +19,27 @@ from slackwater.kernels.arrays import EARLIEST, LATEST, ints
 from slackwater.kernels.changelog.compress import compressed
 from slackwater.kernels.changelog.kernel import Changes, Step
 from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
-from slackwater.kernels.changelog.profiles import check_profile, written
+from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
 from slackwater.kernels.changelog.structures import Kept
 from slackwater.kernels.changelog.tree import malformed
 from slackwater.kernels.fused import EVENT_TIME, PUNCTUATION, Fused
 from slackwater.kernels.state import State
 
 
-def changelog_kernel(description: str | Mapping[str, Any], net: bool = False, profile: str = "changes") -> Kernel:
+def changelog_kernel(
+    description: str | Mapping[str, Any], net: bool = False, profile: str = "changes", upserts: bool = False
+) -> Kernel:
     """The kernel of a query's changelog, whichever of the two descriptions it has."""
     given = json.loads(description) if isinstance(description, str) else description
-    return (AtBoundaries if "chain" in given else Changes)(given, net, profile)
+    return (AtBoundaries if "chain" in given else Changes)(given, net, profile, upserts)
 
 
 class AtBoundaries:
     """The changelog of a chain whose results come at boundaries."""
 
-    def __init__(self, description: Mapping[str, Any], net: bool = False, profile: str = "changes") -> None:
+    def __init__(
+        self, description: Mapping[str, Any], net: bool = False, profile: str = "changes", upserts: bool = False
+    ) -> None:
         try:
             self.input, self.slide = str(description["input"]), int(description["slide"])
             self.key = None if description.get("key") is None else tuple(description["key"])
@@ -44,6 +48,7 @@ class AtBoundaries:
             raise malformed(f"{cause!r}") from cause
         self.net = net
         self.profile = check_profile(profile)
+        self.upserts = check_upserts(upserts, self.key)
 
     @property
     def schema(self) -> pa.Schema:
@@ -66,7 +71,8 @@ class AtBoundaries:
         if self.net:
             log = compressed(log, int(state.head[PUNCTUATION][0].as_py()))
         refused = {self.input: none}
-        return Step(state, written(log, self.profile, self.key, self.net), {self.input: late}, refused, log)
+        lines = written(log, self.profile, self.key, self.net, self.upserts)
+        return Step(state, lines, {self.input: late}, refused, log)
 
     def _log(self, output: pa.RecordBatch) -> Log:
         start = ints(output.column(EVENT_TIME))

@@ -25,7 +25,7 @@ from slackwater.kernels.changelog.inputs import Reader, Taken
 from slackwater.kernels.changelog.join import Joined
 from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
 from slackwater.kernels.changelog.minus import Without
-from slackwater.kernels.changelog.profiles import check_profile, written
+from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
 from slackwater.kernels.changelog.rowwise import filtered, projected, united, windowed
 from slackwater.kernels.changelog.structures import Kept, kept
 from slackwater.kernels.changelog.tree import (
@@ -68,18 +68,24 @@ class Step(NamedTuple):
 
 
 class Changes:
-    """The kernel of a query. `net` compresses each batch to its net change, `profile` says how rows are written.
+    """The kernel of a query. `net` compresses each batch to its net change, `profile` and `upserts` say how rows are
+    written.
 
     The punctuation is that of the query; where each input has its own, they are given by name, and the query's is the
     smallest, as Spark's watermark is. Late rows have the columns `late_by`, `punctuation` and `missed`, as in `Fused`.
     """
 
     def __init__(
-        self, description: str | Mapping[str, Any] | Query, net: bool = False, profile: str = "changes"
+        self,
+        description: str | Mapping[str, Any] | Query,
+        net: bool = False,
+        profile: str = "changes",
+        upserts: bool = False,
     ) -> None:
         self.query = description if isinstance(description, Query) else parse(description)
         self.net = net
         self.profile = check_profile(profile)
+        self.upserts = check_upserts(upserts, self.query.root.edge.key)
         refuse_marks(self.query.root)
         self.read = {node.input for node in walk(self.query.root) if isinstance(node, Source)}
         self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
@@ -136,7 +142,7 @@ class Changes:
         return source if isinstance(source, str) else self.chain_inputs[source]
 
     def _written(self, log: Log) -> pa.RecordBatch:
-        return written(log, self.profile, self.query.root.edge.key, self.net)
+        return written(log, self.profile, self.query.root.edge.key, self.net, self.upserts)
 
     def _marks(self, memory: Memory, given: int | Mapping[str, int]) -> dict[str, int]:
         """The punctuations of the inputs, none of which goes back."""

@@ -10,6 +10,9 @@
 Of a delete both times are its point in time. A delete and an insert are an update if they are of one key and one point
 in time; of a net change, if they are of one key. Rows are ordered by time, negatives first; those of a net change by
 key, then time.
+
+With `upserts` an update is its new row alone (`update_postimage`, `+U`), which ends the live row of its key: one row
+less for each. That needs a key. An update of `debezium` is one row in any case.
 """
 
 from __future__ import annotations
@@ -62,10 +65,27 @@ def check_profile(name: str) -> str:
     return name
 
 
-def written(log: Log, profile: str, key: Sequence[str] | None, net: bool) -> pa.RecordBatch:
+def check_upserts(upserts: bool, key: Sequence[str] | None) -> bool:
+    """Whether updates are their new rows alone; without a key nobody could tell what such a row replaces."""
+    if upserts and key is None:
+        raise QueryError(
+            "SW-364",
+            "changelog.upserts needs a primary key, and the result of this query has none",
+            expected="a query whose rows have a key: GROUP BY, DISTINCT, or a PRIMARY KEY of its streams or view",
+            hint="leave changelog.upserts out, or select the columns of the key as well",
+        )
+    return upserts
+
+
+def written(log: Log, profile: str, key: Sequence[str] | None, net: bool, upserts: bool = False) -> pa.RecordBatch:
     """The rows of a changelog in a profile."""
-    lines = _lines(log, key, net, pairs=profile != "changes")
-    return _debezium(lines) if profile == "debezium" else _plain(lines, profile)
+    lines = _lines(log, key, net, pairs=upserts or profile != "changes")
+    if profile == "debezium":
+        return _debezium(lines)
+    if not upserts:
+        return _plain(lines, profile)
+    stays = lines.order[~(lines.paired & ~lines.positive)[lines.order]]
+    return _plain(lines._replace(order=stays), "flink" if profile == "flink" else "updates")
 
 
 def _lines(log: Log, key: Sequence[str] | None, net: bool, pairs: bool) -> Lines:

@@ -21,9 +21,10 @@ from slackwater.kernels.changelog.profiles import check_profile
 from slackwater.kernels.changelog.structures import Kept
 from slackwater.kernels.state import State
 from slackwater.spark.control import punctuations
+from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.spark.fused.entry import Entry
-from slackwater.spark.fused.host import BUCKETS, Input, hosted, output
+from slackwater.spark.fused.host import Input, hosted, output
 from slackwater.spark.fused.kernel import LATE, RESULT, Batches
 from slackwater.spark.fused.partitioning import Partitioning
 from slackwater.spark.fused.partitioning import partitioning as columns_of
@@ -31,16 +32,22 @@ from slackwater.spark.relation import quoted
 
 Inputs = Mapping[str, DataFrame]
 REFUSED = "refused"
-NET, PROFILE, UPDATES = OPTIONS = ("changelog.netchanges", "changelog.profile", "changelog.updates")
+NET, PROFILE, UPDATES, UPSERTS = OPTIONS = (
+    "changelog.netchanges",
+    "changelog.profile",
+    "changelog.updates",
+    "changelog.upserts",
+)
 """The options of a sink that say how a changelog is written, in lower case: Spark's options have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How a changelog is written: each batch as its `net` change or in full, and in which profile."""
+    """How a changelog is written: each batch as its `net` change or in full, in which profile, updates as one row."""
 
     net: bool = True
     profile: str = "changes"
+    upserts: bool = False
 
 
 DEFAULT = Form()
@@ -50,7 +57,7 @@ class ChangesKernel:
     """A changelog's kernel, as the host wants it."""
 
     def __init__(self, document: str, form: Form) -> None:
-        self.kernel = changelog_kernel(document, form.net, form.profile)
+        self.kernel = changelog_kernel(document, form.net, form.profile, form.upserts)
         self._outputs = {name: batch.schema for name, batch in self.step(self.init(), {}, EARLIEST)[1].items()}
 
     @property
@@ -96,7 +103,8 @@ def changelog(
     }
     about = json.dumps([document, asdict(form), by, BUCKETS])
     blobs = hosted(make, inputs, hashlib.sha256(about.encode()).hexdigest(), (RESULT,))
-    return output(blobs, make, RESULT, kernel.outputs[RESULT].names)
+    schema = kernel.outputs[RESULT]
+    return output(blobs, RESULT, schema, schema.names)
 
 
 def refusal(plan: Plan) -> str | None:
@@ -113,12 +121,12 @@ def form_of(options: Mapping[str, str]) -> tuple[Form, dict[str, str]]:
     """How a sink wants its changelog, and its other options.
 
     >>> form_of({"path": "out", "changelog.profile": "flink", "changelog.netChanges": "false"})
-    (Form(net=False, profile='flink'), {'path': 'out'})
+    (Form(net=False, profile='flink', upserts=False), {'path': 'out'})
     """
     own = {name.lower(): value for name, value in options.items() if name.lower() in OPTIONS}
     profile = "updates" if flag(own, UPDATES, default=False) else own.get(PROFILE, "changes")
     rest = {name: value for name, value in options.items() if name.lower() not in OPTIONS}
-    return Form(flag(own, NET, default=True), check_profile(profile)), rest
+    return Form(flag(own, NET, default=True), check_profile(profile), flag(own, UPSERTS, default=False)), rest
 
 
 def flag(options: Mapping[str, str], name: str, *, default: bool) -> bool:
