@@ -11,7 +11,8 @@
        {"op": "project", "items": [["n", ["column", "n"], "bigint"]]}]}
 
 Steps stand in the order in which rows pass them. A window is followed by the filters and projections of the relation
-that it holds, and by the aggregate, if there is one. Times are in microseconds.
+that it holds, and by the aggregate, if there is one. Times are in microseconds. A chain that is computed in several
+stages has `cuts`: how many steps come before each.
 """
 
 from __future__ import annotations
@@ -114,6 +115,7 @@ class Chain:
     time: str
     arrival: str | None
     steps: tuple[Step, ...]
+    cuts: tuple[int, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
@@ -125,7 +127,8 @@ def parse(document: str | Mapping[str, Any]) -> Chain:
     given = json.loads(document) if isinstance(document, str) else document
     try:
         columns = tuple((name, arrow_type(kind)) for name, kind in given["columns"])
-        return Chain(columns, given["time"], given.get("arrival"), tuple(_step(each) for each in given["steps"]))
+        steps = tuple(_step(each) for each in given["steps"])
+        return Chain(columns, given["time"], given.get("arrival"), steps, tuple(given.get("cuts", ())))
     except (KeyError, TypeError, ValueError) as cause:
         raise QueryError(
             "SW-353",

@@ -36,19 +36,35 @@ START = Span(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
+class Border:
+    """Between two operators: how many of them and of the steps come before, and no rows of what leaves them."""
+
+    operators: int
+    steps: int
+    sample: Rows
+
+
+@dataclass(frozen=True, slots=True)
 class Compiled:
     """The operators of a chain in order, and what a late row has missed: by time, given the punctuation before."""
 
     operators: tuple[Operator, ...]
     missed: Callable[[Ints, int], Ints]
+    borders: tuple[Border, ...]
 
 
-def compiled(chain: Chain) -> Compiled:
-    """The operators; the rows that leave each are tried out on no rows, so that all types are known."""
+def compiled(chain: Chain, *, ordered: bool = False) -> Compiled:
+    """The operators; the rows that leave each are tried out on no rows, so that all types are known.
+
+    With `ordered`, rows carry what puts those of one time in order, for as long as the operators know it.
+    """
     steps = list(chain.steps)
-    numbered = any(ROW_NUMBER in marks_of(tree) for step in steps for tree in _trees(step))
+    numbered = any(ROW_NUMBER in marks_of(tree) for step in steps for tree in trees_of(step))
     operators: list[Operator] = []
     sample = no_rows(chain.schema)
+    if ordered:
+        sample = sample.placed(*(np.empty(0, np.int64) for _ in range(3)))
+    borders: list[Border] = []
     extent = _first_extent(steps)
     if extent is None:
         operators.append(Hold(HOLD, numbered, _cycle(steps)))
@@ -58,7 +74,8 @@ def compiled(chain: Chain) -> Compiled:
         steps = steps[taken:]
         operators.append(operator)
         sample, _ = operator.step(Memory(State()), sample, START)
-    return Compiled(tuple(operators), place_missed if extent is None else extents_missed(extent))
+        borders.append(Border(len(operators), len(chain.steps) - len(steps), sample))
+    return Compiled(tuple(operators), place_missed if extent is None else extents_missed(extent), tuple(borders))
 
 
 def place_missed(time: Ints, before: int) -> Ints:
@@ -116,7 +133,7 @@ def _taken(steps: Sequence[Step]) -> int:
         return max(1, row_wise)
     if row_wise < len(rest) and isinstance(rest[row_wise], Aggregate):
         return row_wise + 2
-    marked = [any(map(marks_of, _trees(step))) for step in rest[:row_wise]]
+    marked = [any(map(marks_of, trees_of(step))) for step in rest[:row_wise]]
     if row_wise < len(rest) and isinstance(rest[row_wise], Distinct) and not any(marked):
         return row_wise + 2
     return 1 + (marked.index(True) if any(marked) else row_wise)  # a mark is of what the instant yields
@@ -172,7 +189,8 @@ def _rows(name: str, window: Window, inner: Sequence[Step], sample: Rows, number
     return JumpRows(name, window, inner, sample)
 
 
-def _trees(step: Step) -> list[list[object]]:
+def trees_of(step: Step) -> list[list[object]]:
+    """The expressions of a step."""
     match step:
         case Filter(condition=condition):
             return [condition]

@@ -10,7 +10,7 @@ yields, in the same call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -20,8 +20,9 @@ from slackwater.kernels.arrays import EARLIEST, Ints, ints, moments, picked, tab
 from slackwater.kernels.chain import Chain, parse
 from slackwater.kernels.compile import Compiled, compiled
 from slackwater.kernels.hold import arrived
+from slackwater.kernels.rows import Rows
 from slackwater.kernels.state import Memory, State
-from slackwater.kernels.steps import Span
+from slackwater.kernels.steps import Operator, Span
 
 PUNCTUATION = "punctuation"
 EVENT_TIME = "_row_time"
@@ -58,21 +59,19 @@ class Fused:
         return State()
 
     def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step:
-        memory = Memory(state)
-        before = memory.number(PUNCTUATION, EARLIEST)
-        span = Span(before, max(before, punctuation))
-        memory.put(PUNCTUATION, span.now)
+        memory, span = opened(state, punctuation)
+        rows, late = self.entered(memory, batch, span)
+        rows = through(self.compiled.operators, memory, rows, span)
+        return Step(memory.state(), answers(rows), late)
+
+    def entered(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> tuple[Rows, pa.RecordBatch]:
+        """The rows of a batch that have an event time, and those that are late or have none."""
         batch = typed(batch, self.chain.schema)
         known = valid(batch.column(self.chain.time))
         placed = picked(batch, known)
         time = ints(placed.column(self.chain.time))
         rows = arrived(memory, "arrived", placed, time, self.chain.arrival)
-        late = self._late(batch, known, time, span)
-        through = span
-        for operator in self.compiled.operators:
-            rows, through = operator.step(memory, rows, through)
-        names = dict(zip(rows.batch.schema.names, rows.batch.columns, strict=True))
-        return Step(memory.state(), table({**names, EVENT_TIME: moments(rows.time)}), late)
+        return rows, self._late(batch, known, time, span)
 
     def _late(self, batch: pa.RecordBatch, known: np.ndarray[Any, Any], time: Ints, span: Span) -> pa.RecordBatch:
         """The rows behind the punctuation, and those without a time."""
@@ -89,6 +88,27 @@ class Fused:
         }
         names = dict(zip(rows.schema.names, rows.columns, strict=True))
         return table({**names, **columns})
+
+
+def opened(state: State, punctuation: int) -> tuple[Memory, Span]:
+    """The memory of a step, and the punctuations that it is between; they never go back."""
+    memory = Memory(state)
+    before = memory.number(PUNCTUATION, EARLIEST)
+    span = Span(before, max(before, punctuation))
+    memory.put(PUNCTUATION, span.now)
+    return memory, span
+
+
+def through(operators: Sequence[Operator], memory: Memory, rows: Rows, span: Span) -> Rows:
+    for operator in operators:
+        rows, span = operator.step(memory, rows, span)
+    return rows
+
+
+def answers(rows: Rows) -> pa.RecordBatch:
+    """Rows as a query's result, with their event time."""
+    names = dict(zip(rows.batch.schema.names, rows.batch.columns, strict=True))
+    return table({**names, EVENT_TIME: moments(rows.time)})
 
 
 def typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -18,7 +18,7 @@ from slackwater.kernels.expressions import evaluate, marks_of
 from slackwater.kernels.groups import Groups
 from slackwater.kernels.keys import Keys, normal
 from slackwater.kernels.placing import Below, below
-from slackwater.kernels.rows import Rows
+from slackwater.kernels.rows import ORDER, Rows, ordering
 
 
 class Grouping:
@@ -51,6 +51,7 @@ class Grouping:
         self.kinds = [item.type or evaluate(item.tree, left.rows).type for item in aggregate.group]
         kinds = [column.type for column in self.keys(left)]
         self.groups = Groups(f"{name}.groups", kinds, parts if by and not self.keyed else None)
+        self.ordered = bool(ordering(sample))
         self.names = [*(item.name for item in aggregate.group), *(call.name for call in aggregate.calls)]
 
     def keys(self, left: Below) -> list[pa.Array]:
@@ -63,12 +64,19 @@ class Grouping:
         pairs = zip(self.items, self.places, strict=True)
         columns = [instants.mark(item.tree[1]) if place < 0 else keys[place] for item, place in pairs]
         group = [column.cast(kind) for column, kind in zip(columns, self.kinds, strict=True)]
-        return instants.holding(table(dict(zip(self.names, [*group, *calls], strict=True))))
+        rows = instants.holding(table(dict(zip(self.names, [*group, *calls], strict=True))))
+        return _by_key(rows, keys) if self.ordered and not ordering(rows) else rows
 
     def nothing(self, instants: Rows) -> Rows:
         """No result rows."""
         calls = [pa.array([], kind) for kind in self.aggregates.types]
         return self.result([pa.array([], kind) for kind in self.groups.keys.types], calls, instants)
+
+
+def _by_key(rows: Rows, keys: Sequence[pa.Array]) -> Rows:
+    """At a boundary the order is that of the keys. (At a row it is that row's: all of its instant is in one bucket.)"""
+    marks = {f"{ORDER}{place}": key for place, key in enumerate(keys)}
+    return Rows(rows.batch, rows.time, {**rows.marks, **marks})
 
 
 def _name(item: Item) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from slackwater.kernels.arrays import EARLIEST, Ints, ints, valid
 from slackwater.kernels.entries import ARRIVAL, POSITION
 from slackwater.kernels.order import in_sequence
-from slackwater.kernels.rows import ROW_NUMBER, TIME, Rows, after, packed, unpacked
+from slackwater.kernels.rows import ROW_NUMBER, TIME, Rows, after, ordering, packed, unpacked
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span
 
@@ -77,7 +77,7 @@ class Hold:
         if waiting is not None:
             out = after(unpacked(waiting), out)
         order = in_sequence(out.time, *(out.marks[name].to_numpy() for name in (ARRIVAL, POSITION)))
-        out = Rows(out.batch, out.time)
+        out = Rows(out.batch, out.time, ordering(out))
         if not self.numbered:
             return (out if order is None else out.at(order)), span
         last = memory.number(f"{self.name}.last")

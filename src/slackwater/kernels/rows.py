@@ -12,9 +12,13 @@ from slackwater.errors import QueryError
 from slackwater.kernels.arrays import Bools, Index, Ints, joined, moments, picked, stacked, table
 
 TIME = "time"
+COLUMN, MARK = "column:", "mark:"
+"""Before the names of columns and marks, where rows are packed."""
 INSTANT = "instant"
 """The mark by which rows of one instant are known, in the order of the instants of a batch."""
 ROW_TIME, ROW_NUMBER, WINDOW_START, WINDOW_END = "row_time", "row_number", "window_start", "window_end"
+ORDER = "order."
+"""Before the marks that put rows of one time in the order of the sequence, whichever bucket they come from."""
 MARKS = {
     ROW_TIME: pa.timestamp("us", "UTC"),
     ROW_NUMBER: pa.int64(),
@@ -47,6 +51,11 @@ class Rows:
         """The same rows with one more mark."""
         return replace(self, marks={**self.marks, name: pa.array(values)})
 
+    def placed(self, arrival: Ints, batch: Ints, place: Ints) -> Rows:
+        """The same rows with what orders those of one time: arrival, then batch and place in it."""
+        marks = {f"{ORDER}{number}": pa.array(each) for number, each in enumerate((arrival, batch, place))}
+        return replace(self, marks={**self.marks, **marks})
+
     def holding(self, batch: pa.RecordBatch) -> Rows:
         """The same rows with other columns."""
         return replace(self, batch=batch)
@@ -70,6 +79,17 @@ class Rows:
         )
 
 
+def ordering(rows: Rows) -> dict[str, pa.Array]:
+    """The marks that order rows of one time; none where nobody asks for them."""
+    return {name: mark for name, mark in rows.marks.items() if name.startswith(ORDER)}
+
+
+def unordered(rows: Rows) -> Rows:
+    """Rows without these marks: their order is another."""
+    own = ordering(rows)
+    return replace(rows, marks={name: mark for name, mark in rows.marks.items() if name not in own}) if own else rows
+
+
 def no_rows(schema: pa.Schema) -> Rows:
     """No rows of these columns."""
     return Rows(pa.RecordBatch.from_pylist([], schema), np.empty(0, np.int64))
@@ -77,15 +97,15 @@ def no_rows(schema: pa.Schema) -> Rows:
 
 def packed(rows: Rows) -> pa.RecordBatch:
     """Rows as one record batch, to be kept: their time, their columns and their marks."""
-    names = [TIME, *(f"column:{name}" for name in rows.batch.schema.names), *(f"mark:{name}" for name in rows.marks)]
+    names = [TIME, *(f"{COLUMN}{name}" for name in rows.batch.schema.names), *(f"{MARK}{name}" for name in rows.marks)]
     return pa.RecordBatch.from_arrays([pa.array(rows.time), *rows.batch.columns, *rows.marks.values()], names=names)
 
 
 def unpacked(kept: pa.RecordBatch) -> Rows:
     """The rows that were packed."""
     found = dict(zip(kept.schema.names, kept.columns, strict=True))
-    columns = {name.removeprefix("column:"): each for name, each in found.items() if name.startswith("column:")}
-    marks = {name.removeprefix("mark:"): each for name, each in found.items() if name.startswith("mark:")}
+    columns = {name.removeprefix(COLUMN): each for name, each in found.items() if name.startswith(COLUMN)}
+    marks = {name.removeprefix(MARK): each for name, each in found.items() if name.startswith(MARK)}
     return Rows(table(columns), kept.column(TIME).to_numpy(), marks)
 
 

@@ -19,7 +19,7 @@ from slackwater.kernels.groups import Parts
 from slackwater.kernels.hold import CYCLE, HOLD
 from slackwater.kernels.instants import Schedule
 from slackwater.kernels.order import counted, positions
-from slackwater.kernels.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows
+from slackwater.kernels.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows, ordering
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span
 
@@ -65,6 +65,11 @@ class AtRows:
         at = rows.time if window.range.is_time else number
         times, numbers = rows.time[chosen], number[chosen]
         counts = self._regular and not window.by
+        caused = {name: mark.take(pa.array(chosen)) for name, mark in ordering(rows).items()}
+
+        def marks(ordinal: Ints) -> Rows:
+            own = {name: mark.take(pa.array(ordinal)) for name, mark in caused.items()}
+            return Rows(_nothing(ordinal), times[ordinal], {**own, ROW_NUMBER: pa.array(numbers[ordinal])})
 
         def resolve(exits: Ints, parts: Ints | None) -> Ints:
             where = np.zeros(len(exits), np.int64) if parts is None else parts
@@ -81,7 +86,7 @@ class AtRows:
             starts,
             ends,
             lambda ordinal: chosen[ordinal],
-            lambda ordinal: Rows(_nothing(ordinal), times[ordinal], {ROW_NUMBER: pa.array(numbers[ordinal])}),
+            marks,
         )
         return Scheduled(schedule, part if window.by else None, enter, self._exits(rows, number))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from slackwater.kernels.keys import dense, normal, ranked
-from slackwater.kernels.rows import INSTANT, Rows
+from slackwater.kernels.rows import INSTANT, Rows, unordered
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span
 
@@ -14,6 +14,7 @@ class Unique:
     """The rows of an instant are all in one batch: equal ones are found there."""
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        rows = unordered(rows)
         if not len(rows):
             return rows, span
         columns = [normal(column) for column in rows.batch.columns]

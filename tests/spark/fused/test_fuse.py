@@ -15,8 +15,8 @@ from slackwater.algebra.nodes import Plan
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed, interpret
+from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.fuse import fuse, fused, reason
-from slackwater.spark.fused.host import BUCKETS
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feed

@@ -6,14 +6,21 @@ values instead of many small ones, and no column changes its type on the way (pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
+from slackwater.kernels.stages import BATCH, PLACE
+
 BUCKET = "__bucket"
+BUCKETS = (12, 6, 5, 1, 25, 15, 2, 0)
+"""The keys of the buckets. Their number is part of every checkpoint, whatever machine goes on with it; these values are
+hashed by Spark to 8 different partitions of 8, and so to equal shares of 4, 2 and 1."""
+BATCH_ID = "streaming.sql.batchId"
+"""Under which Spark tells its tasks which batch they work for."""
 SCHEMA = "bucket int, input string, part int, piece int, rows long, body binary"
 ARROW = pa.schema(
     [
@@ -30,20 +37,45 @@ ROWS_PER_PIECE = 1 << 19
 Mapped = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
-def to_blobs(name: str) -> Mapped:
-    """For `mapInArrow`: rows with a column BUCKET become blobs, a few for each bucket, in the order of the rows."""
+def to_blobs(name: str, buckets: Sequence[int], *, placed: bool = False) -> Mapped:
+    """For `mapInArrow`: rows with a column BUCKET become blobs, a few for each bucket, in the order of the rows.
+
+    Every bucket gets one, if only of no rows, so that it knows of every punctuation from the first batch on. `placed`
+    rows have also the batch and their place in it, which holds for all buckets together.
+    """
 
     def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
         part = context.partitionId() if context is not None else 0
+        before = 0
+        if part == 0:
+            yield _blobs(name, part, -1, ((bucket, None) for bucket in buckets))
         for piece, rows in enumerate(gathered(batches)):
-            made = [
-                {"bucket": bucket, "input": name, "part": part, "piece": piece, "rows": own.num_rows, "body": ipc(own)}
-                for bucket, own in by_bucket(rows)
-            ]
-            yield pa.RecordBatch.from_pylist(made, ARROW)
+            own = with_places(rows, _batch(context), part, before) if placed else rows
+            before += rows.num_rows
+            yield _blobs(name, part, piece, by_bucket(own))
 
     return mapped
+
+
+def _blobs(name: str, part: int, piece: int, own: Iterable[tuple[int, pa.RecordBatch | None]]) -> pa.RecordBatch:
+    made = [
+        (bucket, name, part, piece, 0, b"") if rows is None else (bucket, name, part, piece, rows.num_rows, ipc(rows))
+        for bucket, rows in own
+    ]
+    return pa.RecordBatch.from_pylist([dict(zip(ARROW.names, each, strict=True)) for each in made], ARROW)
+
+
+def _batch(context: TaskContext | None) -> int:
+    told = context.getLocalProperty(BATCH_ID) if context is not None else None
+    return int(told or 0)
+
+
+def with_places(rows: pa.RecordBatch, batch: int, part: int, before: int) -> pa.RecordBatch:
+    """Rows with the batch and their place in it: by partition, then as they come."""
+    place = (part << 40) + before + np.arange(rows.num_rows)
+    placed = rows.append_column(BATCH, pa.array(np.full(rows.num_rows, batch)))
+    return placed.append_column(PLACE, pa.array(place))
 
 
 def from_blobs(schema: pa.Schema) -> Mapped:

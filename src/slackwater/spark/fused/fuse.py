@@ -1,14 +1,15 @@
-"""Plans that Spark has no operators for, as one operator that hosts their kernel."""
+"""Plans that Spark has no operators for, as one operator that hosts their kernel, or a chain of such operators."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, walk
@@ -16,12 +17,13 @@ from slackwater.errors import QueryError
 from slackwater.kernels.chain import parse
 from slackwater.spark.control import punctuations
 from slackwater.spark.fused import changes
+from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.changes import DEFAULT, Form, changelog, emits_changes, refusal
+from slackwater.spark.fused.cutting import Stages, stages
 from slackwater.spark.fused.entry import Entry, entered
-from slackwater.spark.fused.host import BUCKETS, Input, hosted, output, tagged
-from slackwater.spark.fused.kernel import LATE, RESULT, kernel_of, plain_columns
+from slackwater.spark.fused.host import Input, Stage, chained, hosted, output, tagged
+from slackwater.spark.fused.kernel import LATE, RESULT, kernel_of, plain_columns, stage_of
 from slackwater.spark.fused.lowering import chain_of
-from slackwater.spark.fused.partitioning import Partitioning, partitioning
 from slackwater.spark.relation import quoted
 
 Inputs = Mapping[str, DataFrame]
@@ -37,9 +39,8 @@ def fuse(plan: Plan, streams: Inputs, punctuate: Punctuate = punctuations, form:
     if emits_changes(plan):
         return changelog(plan, streams, punctuate, form)
     made = _made(plan)
-    return output(
-        made.blobs(streams, (RESULT,), punctuate), made.make, RESULT, plain_columns(made.make().outputs[RESULT])
-    )
+    (schema,) = made.schemas((RESULT,)).values()
+    return output(made.blobs(streams, (RESULT,), punctuate), RESULT, schema, plain_columns(schema))
 
 
 def fused(plan: Plan, streams: Inputs, late: bool = False, punctuate: Punctuate = punctuations) -> DataFrame:
@@ -48,7 +49,7 @@ def fused(plan: Plan, streams: Inputs, late: bool = False, punctuate: Punctuate 
     if not late:
         return fuse(plan, streams, punctuate)
     made = _made(plan, late=True)
-    return tagged(made.blobs(streams, (RESULT, LATE), punctuate), made.make, (RESULT, LATE))
+    return tagged(made.blobs(streams, (RESULT, LATE), punctuate), made.schemas((RESULT, LATE)))
 
 
 def reason(plan: Plan) -> str | None:
@@ -70,30 +71,41 @@ def reason(plan: Plan) -> str | None:
     return None
 
 
-def describe(plan: Plan) -> Partitioning:
-    """How the fused operator of a plan is partitioned, and why."""
-    return changes.describe(plan) if emits_changes(plan) else _made(plan).partitioning
+def describe(plan: Plan) -> Stages:
+    """How the fused operator of a plan is partitioned, or each of a chain of them, and why."""
+    return Stages((changes.describe(plan),)) if emits_changes(plan) else _made(plan).stages
 
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a plan is made into."""
+    """What a plan is made into: an operator, or several in a chain."""
 
     entry: Entry
     document: str
-    partitioning: Partitioning
+    stages: Stages
 
     @property
-    def make(self) -> Any:
+    def _whole(self) -> Any:
         return partial(kernel_of, self.document, self.entry.scan.stream)
 
+    def _stage(self, number: int) -> Any:
+        return partial(stage_of, self.document, number, self.entry.scan.stream)
+
     def blobs(self, streams: Inputs, wanted: tuple[str, ...], punctuate: Punctuate) -> DataFrame:
-        columns = [quoted(name) for name, _ in json.loads(self.document)["columns"]]
+        name, columns = self.entry.scan.stream, [quoted(name) for name, _ in json.loads(self.document)["columns"]]
         rows = self.entry.rows(streams).select(*columns)
-        stream = Input(rows, partial(self.entry.clock, streams, punctuate), self.partitioning.columns)
-        about = json.dumps([self.document, self.partitioning.columns, BUCKETS])
+        stream = Input(rows, partial(self.entry.clock, streams, punctuate), self.stages.columns[0])
+        about = json.dumps([self.document, self.stages.columns, BUCKETS])
         digest = hashlib.sha256(about.encode()).hexdigest()
-        return hosted(self.make, {self.entry.scan.stream: stream}, digest, wanted)
+        if not self.stages.cuts or not rows.isStreaming:
+            return hosted(self._whole, {name: stream}, digest, wanted)
+        each = [Stage(self._stage(number), by) for number, by in enumerate(self.stages.columns)]
+        return chained(each, name, stream, digest, wanted)
+
+    def schemas(self, names: Iterable[str]) -> dict[str, pa.Schema]:
+        """The columns of the rows of these outputs."""
+        outputs = self._whole().outputs
+        return {name: outputs[name] for name in names}
 
 
 def _made(plan: Plan, late: bool = False) -> _Made:
@@ -101,7 +113,9 @@ def _made(plan: Plan, late: bool = False) -> _Made:
     chain = chain_of(rest)
     if not late:
         chain["columns"] = _needed(chain)
-    return _Made(entry, json.dumps(chain), partitioning(parse(chain)))
+    found = stages(parse(chain))
+    document = json.dumps({**chain, "cuts": found.cuts} if found.cuts else chain)
+    return _Made(entry, document, found)
 
 
 def _needed(chain: dict[str, Any]) -> list[list[str]]:

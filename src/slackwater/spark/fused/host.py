@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import count
+from itertools import count, pairwise
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, GroupedData
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import StructField, StructType
 
-from slackwater.spark.control import BARRIER, CLOCK
-from slackwater.spark.fused.blobs import BUCKET, SCHEMA, from_blobs, structs_of, to_blobs
+from slackwater.spark.control import BARRIER, CLOCK, WATERMARKED
+from slackwater.spark.fused.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, structs_of, to_blobs
+from slackwater.spark.fused.handing import HANDED
 from slackwater.spark.fused.kernel import LATE
 from slackwater.spark.fused.operator import OUTPUT, Make, Operator, at_rest
 from slackwater.spark.relation import quoted
 from slackwater.spark.session import require_state_store
 
 METRICS = "slackwater.fused"
-BUCKETS = (12, 6, 5, 1, 25, 15, 2, 0)
-"""The keys of the buckets. Their number is part of every checkpoint, whatever machine goes on with it; these values are
-hashed by Spark to 8 different partitions of 8, and so to equal shares of 4, 2 and 1."""
 _numbers = count(1)
 
 
@@ -45,22 +44,48 @@ def hosted(make: Make, inputs: Mapping[str, Input], about: str, wanted: tuple[st
         # The end of a stream is that of all its parts, which only one bucket knows.
         whole = [_packed(name, replace(each, by=())) for name, each in inputs.items()]
         return _grouped(whole).applyInPandas(at_rest(make, wanted), OUTPUT)
-    clocked = [_clocked(_packed(name, each), each.clock()) for name, each in inputs.items()]
-    require_state_store(clocked[0].sparkSession)
-    out = _grouped(clocked).transformWithStateInPandas(Operator(make, about, wanted), OUTPUT, "Append", "EventTime")
-    return out.observe(f"{METRICS}.{next(_numbers)}", *_counted())
+    out = _grouped(_clocked_all(inputs)).transformWithStateInPandas(
+        Operator(make, about, wanted), OUTPUT, "Append", "EventTime"
+    )
+    return out.observe(f"{METRICS}.{next(_numbers)}", *_counted("output"))
 
 
-def output(blobs: DataFrame, make: Make, name: str, columns: Sequence[str]) -> DataFrame:
-    """These columns of the rows of one output."""
-    schema = pa.schema([make().outputs[name].field(each) for each in columns])
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A kernel in a chain of operators, and the columns of what it takes in by which that is put into buckets."""
+
+    make: Make
+    by: tuple[str, ...]
+
+
+def chained(stages: Sequence[Stage], name: str, given: Input, about: str, wanted: tuple[str, ...]) -> DataFrame:
+    """The outputs of the last of several kernels as blobs. Each hands on what it yields in the same batch; Spark's
+    watermark passes through them all, so that each steps with the same punctuation."""
+    *firsts, last = stages
+    blobs = _clocked_all({name: given}, placed=True)
+    for number, (stage, after) in enumerate(pairwise(stages)):
+        operator = Operator(stage.make, f"{about}/{number}", wanted, to=after.by)
+        out = _grouped(blobs).transformWithStateInPandas(operator, under_watermark(HANDED), "Append", "EventTime")
+        blobs = [out if number else out.observe(f"{METRICS}.{next(_numbers)}", *_counted("input"))]
+    operator = Operator(last.make, f"{about}/{len(firsts)}", wanted)
+    return _grouped(blobs).transformWithStateInPandas(operator, OUTPUT, "Append", "EventTime")
+
+
+def under_watermark(schema: str) -> StructType:
+    """A schema whose last column has the mark by which Spark's operators know that there is a watermark."""
+    fields = StructType.fromDDL(schema).fields  # type: ignore[attr-defined]
+    return StructType([*fields[:-1], StructField(fields[-1].name, fields[-1].dataType, metadata={WATERMARKED: 0})])
+
+
+def output(blobs: DataFrame, name: str, schema: pa.Schema, columns: Sequence[str]) -> DataFrame:
+    """These columns of the rows of one output, whose schema is given."""
+    wanted = pa.schema([schema.field(each) for each in columns])
     own = blobs.where(F.col("output") == name).select("body")
-    return own.mapInArrow(from_blobs(schema), from_arrow_schema(schema))
+    return own.mapInArrow(from_blobs(wanted), from_arrow_schema(wanted))
 
 
-def tagged(blobs: DataFrame, make: Make, names: Sequence[str]) -> DataFrame:
+def tagged(blobs: DataFrame, schemas: Mapping[str, pa.Schema]) -> DataFrame:
     """The rows of several outputs: `output` says which, and the column of that name has the row, the others NULL."""
-    schemas = {name: make().outputs[name] for name in names}
     structs = [pa.field(name, pa.struct(list(schema))) for name, schema in schemas.items()]
     schema = pa.schema([pa.field("output", pa.string()), *structs])
     return blobs.select("output", "body").mapInArrow(structs_of(schema), from_arrow_schema(schema))
@@ -70,13 +95,14 @@ def _grouped(blobs: Iterable[DataFrame]) -> GroupedData:
     return reduce(DataFrame.unionByName, blobs).groupBy("bucket")
 
 
-def _counted() -> list[Column]:
-    late = F.when(F.split("output", "/")[0] == LATE, F.col("rows"))
+def _counted(output: str) -> list[Column]:
+    late = F.when(F.split(output, "/")[0] == LATE, F.col("rows"))
     return [F.sum(late).alias("late"), F.sum("missed").alias("lost")]
 
 
-def _packed(name: str, given: Input) -> DataFrame:
-    return given.rows.withColumn(BUCKET, _bucket(given.by)).mapInArrow(to_blobs(name), SCHEMA)
+def _packed(name: str, given: Input, *, placed: bool = False) -> DataFrame:
+    buckets = BUCKETS if given.by else BUCKETS[:1]
+    return given.rows.withColumn(BUCKET, _bucket(given.by)).mapInArrow(to_blobs(name, buckets, placed=placed), SCHEMA)
 
 
 def _bucket(by: tuple[str, ...]) -> Column:
@@ -84,6 +110,12 @@ def _bucket(by: tuple[str, ...]) -> Column:
         return F.lit(BUCKETS[0]).cast("int")
     number = F.pmod(F.xxhash64(*(F.col(quoted(name)) for name in by)), F.lit(len(BUCKETS)))
     return F.element_at(F.array(*(F.lit(each) for each in BUCKETS)), (number + 1).cast("int"))
+
+
+def _clocked_all(inputs: Mapping[str, Input], *, placed: bool = False) -> list[DataFrame]:
+    clocked = [_clocked(_packed(name, each, placed=placed), each.clock()) for name, each in inputs.items()]
+    require_state_store(clocked[0].sparkSession)
+    return clocked
 
 
 def _clocked(blobs: DataFrame, clock: DataFrame) -> DataFrame:

@@ -8,8 +8,11 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from slackwater.kernels.chain import parse
 from slackwater.kernels.fused import EVENT_TIME, Fused
+from slackwater.kernels.stages import Later, Opening
 from slackwater.kernels.state import State
 
 Batches = Mapping[str, pa.RecordBatch]
@@ -27,6 +30,11 @@ def is_late(output: str) -> bool:
     (True, True, False)
     """
     return output.partition("/")[0] == LATE
+
+
+def missed(output: str, rows: pa.RecordBatch) -> int:
+    """How many rows of an output missed something."""
+    return pc.sum(pc.greater(rows.column(MISSED), 0)).as_py() or 0 if is_late(output) else 0
 
 
 class Kept(Protocol):
@@ -86,6 +94,38 @@ class ChainKernel:
         return after, {RESULT: result, LATE: late}
 
 
+class StageKernel:
+    """A stage of a chain. All but the first take in what the one before yields; only the first has late rows."""
+
+    def __init__(self, document: str, number: int, stream: str) -> None:
+        chain = parse(document)
+        stage = Later(chain, number) if number else Opening(chain)
+        self.stage: Opening | Later = stage
+        self.name = RESULT if number else stream
+        self.nothing = stage.nothing
+        _, result, late = stage.step(stage.init(), self.nothing, 0)
+        self._outputs = {RESULT: result.schema} | ({} if number else {LATE: late.schema})
+
+    @property
+    def inputs(self) -> dict[str, pa.Schema]:
+        return {self.name: self.nothing.schema}
+
+    @property
+    def outputs(self) -> dict[str, pa.Schema]:
+        return self._outputs
+
+    def init(self) -> State:
+        return self.stage.init()
+
+    def read(self, fetch: Callable[[str], bytes]) -> State:
+        return State.read(fetch)
+
+    def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
+        after, result, late = self.stage.step(state, batches.get(self.name, self.nothing), punctuation)
+        made = {RESULT: result, LATE: late}
+        return after, {name: made[name] for name in self._outputs}
+
+
 def plain_columns(schema: pa.Schema) -> list[str]:
     """The columns of a result that a query names: all but its event time."""
     return [name for name in schema.names if name != EVENT_TIME]
@@ -95,3 +135,9 @@ def plain_columns(schema: pa.Schema) -> list[str]:
 def kernel_of(document: str, stream: str) -> ChainKernel:
     """The kernel of a chain, compiled once in each worker."""
     return ChainKernel(json.loads(document), stream)
+
+
+@lru_cache(maxsize=64)
+def stage_of(document: str, number: int, stream: str) -> StageKernel:
+    """The kernel of a stage, compiled once in each worker."""
+    return StageKernel(document, number, stream)

@@ -11,15 +11,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from slackwater.errors import RunError
 from slackwater.kernels.arrays import EARLIEST, LATEST
 from slackwater.kernels.state import HEAD
 from slackwater.spark.fused.blobs import ipc, joined
-from slackwater.spark.fused.kernel import MISSED, Batches, Hosted, is_late
+from slackwater.spark.fused.handing import handed
+from slackwater.spark.fused.kernel import Batches, Hosted, missed
 
 OUTPUT = "output string, rows long, missed long, body binary"
 TICKS = 1_000
@@ -30,8 +29,10 @@ Make = Callable[[], Hosted]
 class Operator(StatefulProcessor):
     """`make` gives the kernel, on the worker; `about` says what it computes, so that it meets no other's state."""
 
-    def __init__(self, make: Make, about: str, wanted: tuple[str, ...]) -> None:
+    def __init__(self, make: Make, about: str, wanted: tuple[str, ...], to: tuple[str, ...] | None = None) -> None:
+        """`to`: another operator takes the results in, in buckets by these columns of theirs."""
         self.make = make
+        self.to = to
         self.about = about
         self.wanted = wanted
 
@@ -41,15 +42,15 @@ class Operator(StatefulProcessor):
         self.pieces = handle.getMapState("pieces", "name string", "piece binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
-        yield from self._stepped(_batches(rows), timerValues.getCurrentWatermarkInMs())
+        yield from self._stepped(key, _batches(rows), timerValues.getCurrentWatermarkInMs())
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
-        yield from self._stepped({}, timerValues.getCurrentWatermarkInMs())
+        yield from self._stepped(key, {}, timerValues.getCurrentWatermarkInMs())
 
     def close(self) -> None:
         """Nothing is open: Spark owns the state."""
 
-    def _stepped(self, batches: Batches, watermark: int) -> Iterator[pd.DataFrame]:
+    def _stepped(self, key: Any, batches: Batches, watermark: int) -> Iterator[pd.DataFrame]:
         kept = self.head.get()
         names: set[str] = set()
         kernel = self.make()  # not in init: Spark calls that in a process of its own, to learn what the state is
@@ -60,7 +61,11 @@ class Operator(StatefulProcessor):
             state = kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
         state, made = kernel.step(state, batches, watermark * TICKS)
         self._keep(state, names, watermark, None if kept is None else int(kept[2]))
-        yield frame(made, self.wanted)
+        made = {**made, **{name: rows for name, rows in batches.items() if name not in kernel.inputs}}
+        if self.to is None:
+            yield frame(made, self.wanted)
+        else:
+            yield handed(made, self.wanted, self.to, key[0], first=kept is None)
 
     def _keep(self, state: Any, before: set[str], watermark: int, timer: int | None) -> None:
         """Writes the head and what is new of the pieces, removes what is gone, and moves the timer."""
@@ -105,7 +110,7 @@ def at_rest(make: Make, wanted: tuple[str, ...]) -> Callable[[Any, pd.DataFrame]
 def frame(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:
     """What a step yields as a few rows: for each output how many rows, how many of them missed something, and them."""
     rows = [
-        (name, batch.num_rows, _missed(name, batch), ipc(batch) if name in wanted else b"")
+        (name, batch.num_rows, missed(name, batch), ipc(batch) if name in wanted else b"")
         for name, batch in made.items()
         if batch.num_rows
     ]
@@ -115,8 +120,5 @@ def frame(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:
 def _batches(rows: Iterator[pd.DataFrame]) -> Batches:
     """The rows of each input, in the order in which they came."""
     blobs = pd.concat(list(rows), ignore_index=True).sort_values(["part", "piece"])
+    blobs = blobs[blobs["body"].str.len() > 0]
     return {str(name): joined(list(own["body"])) for name, own in blobs.groupby("input")}
-
-
-def _missed(name: str, batch: pa.RecordBatch) -> int:
-    return pc.sum(pc.greater(batch.column(MISSED), 0)).as_py() or 0 if is_late(name) else 0

@@ -47,7 +47,7 @@ class Partitioning:
 
     def __str__(self) -> str:
         where = f"in buckets by {', '.join(self.columns)}" if self.columns else "in one bucket"
-        return f"one operator, {where}: {self.reason}"
+        return f"{where}: {self.reason}"
 
 
 def partitioning(chain: Chain) -> Partitioning:
