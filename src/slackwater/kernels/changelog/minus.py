@@ -1,8 +1,9 @@
 """DISTINCT and EXCEPT over lifetimes (APAS 3.4, 3.5): a tuple stands for each value of the left that the right has not.
 
-Of the tuples with a value the one that began first stands for it; when it ends, the next takes over. A match on the
-right ends it; when the match is gone, it comes back (figure 6). Kept: of each value the tuples that may come to stand
-for it, and on the right those that keep it away the longest; all of them, where a negative may end one.
+One tuple stands for a value until it ends; then of those that live the one with the latest bound takes over. A match
+on the right ends it; when the match is gone, one comes back (figure 6). Kept: of each value the tuple that stands and
+the one that would come next, and on the right the one that keeps it away the longest; all of them, where a negative may
+end one.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.kernels.arrays import LATEST, Bools, Ints, table
+from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Index, Ints, table
 from slackwater.kernels.changelog.codes import Codes
-from slackwater.kernels.changelog.living import Living, Members, numbers, with_code
+from slackwater.kernels.changelog.living import Living, Members, with_code
 from slackwater.kernels.changelog.log import Log, Tuples, in_order
 from slackwater.kernels.changelog.shown import Results, Sent, Shown
 from slackwater.kernels.changelog.structures import STRUCTURES
@@ -39,8 +40,6 @@ class Without:
             Living(f"{name}.{side}", structure) for side, structure in zip("lr", self.structures, strict=False)
         ]
         self.shown = Shown(f"{name}.shown", [pa.int64()])
-        self._in_turn = self.structures[0].expires and self.structures[0].ordered
-        """Whether tuples of the left end in the order in which they began, so that each may come to stand."""
 
     def step(self, memory: Memory, logs: Sequence[Log], span: Span) -> Log:
         members = self._members(memory, logs, span)
@@ -48,8 +47,8 @@ class Without:
         happens = [self._happens(each, log) for each, log in zip(members, logs, strict=True)]
         code, time = (np.concatenate(each) for each in zip(*happens, strict=True))
         line = Timeline(code, time, size)
-        number, bound = self._standing(line, members[0])
-        there = (number >= 0) & ~self._kept_away(line, members, len(happens[0][0]))
+        away = self._kept_away(line, members, len(happens[0][0]))
+        number, bound, there = self._standing(memory, line, members[0], away)
         nothing = np.zeros(len(line), np.bool_)
         results = Results(line.code, line.time, there, nothing, [pa.array(number)], bound)
         born, ended = self.shown.step(memory, results, size)
@@ -81,18 +80,41 @@ class Without:
         code = np.concatenate([members.code[members.old :], members.code[leaves]])
         return code, np.concatenate([log.born.start, members.until[leaves]])
 
-    def _standing(self, line: Timeline, left: Members) -> tuple[Ints, Ints]:
-        """At each point the number of the tuple that stands for its value, -1 for none, and its bound."""
-        number = left.column(NUMBER).to_numpy()
-        order = stable(number)
+    def _standing(self, memory: Memory, line: Timeline, left: Members, away: Bools) -> tuple[Ints, Ints, Bools]:
+        """At each point the number of the tuple that stands for its value, its bound, and whether there is one."""
+        if not len(left) or not len(line):
+            return np.full(len(line), -1), np.full(len(line), LATEST), np.zeros(len(line), np.bool_)
+        number, end = left.column(NUMBER).to_numpy(), left.end
+        order = np.lexsort((-number, end))
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
-        found = Stretches(line, left).best(~rank)
-        there = found != NOTHING
-        member = order[np.where(there, ~found, 0)] if len(order) else np.zeros(len(line), np.int64)
-        if not len(order):
-            return np.full(len(line), -1), np.full(len(line), LATEST)
-        return np.where(there, number[member], -1), np.where(there, left.end[member], LATEST)
+        stretches = Stretches(line, left)
+        found = stretches.best(rank)
+        there = (found != NOTHING) & ~away
+        chosen = order[np.where(there, found, 0)]
+        self._go_on(memory, line, number, stretches, chosen)
+        head = _heads(line, there, np.minimum(stretches.high[chosen], line.finish[line.code]))
+        chosen = chosen[head]
+        return np.where(there, number[chosen], -1), np.where(there, end[chosen], LATEST), there
+
+    def _go_on(self, memory: Memory, line: Timeline, number: Ints, stretches: Stretches, chosen: Index) -> None:
+        """At the first point of a value the tuple that stood for it before is chosen, if it is still there."""
+        codes = np.flatnonzero(line.finish > line.begin)
+        before = self._stood(memory)
+        codes = codes[codes < len(before)]
+        codes = codes[before[codes] >= 0]
+        order = stable(number)
+        place = np.minimum(np.searchsorted(number[order], before[codes]), len(order) - 1)
+        member, first = order[place], line.begin[codes]
+        same = (number[member] == before[codes]) & (stretches.high[member] > first)
+        chosen[first[same]] = member[same]
+
+    def _stood(self, memory: Memory) -> Ints:
+        """By code, the number of the tuple that was last sent for it, -1 if it ended."""
+        start, column = memory.ints(f"{self.name}.shown.start"), memory.column(f"{self.name}.shown.0")
+        if column is None:
+            return np.empty(0, np.int64)
+        return np.where(start > EARLIEST, column.fill_null(-1).to_numpy(zero_copy_only=False), -1)
 
     def _kept_away(self, line: Timeline, members: Sequence[Members], first: int) -> Bools:
         """At each point, whether the right has the value."""
@@ -106,10 +128,9 @@ class Without:
         counts = np.zeros(size, np.int64)
         for side, (living, each) in enumerate(zip(self.sides, members, strict=True)):
             stays = ~each.leaves
-            if side == 0 and not living.structure.indexed and not self._in_turn:
-                stays = _first_to_stand(each, stays)
-            elif side == 1 and not living.structure.indexed:
-                stays = _last_to_leave(each, stays)
+            if not living.structure.indexed:
+                stands = stays & (side == 0) & np.isin(each.column(NUMBER).to_numpy(), self._stood(memory))
+                stays = stands | _last_to_leave(each, stays, stands)
             living.keep(memory, each, stays, span)
             counts += np.bincount(each.code[stays], minlength=size)
         self.shown.trim(memory, self.codes.settle(memory, counts))
@@ -120,25 +141,30 @@ class Without:
         return Tuples(rows, sent.start, sent.end, (sent.code, sent.start))
 
 
-def _first_to_stand(members: Members, stays: Bools) -> Bools:
-    """Of those that stay the ones that outlive all that began before them with their value."""
-    places = np.flatnonzero(stays)
-    order = places[stable(members.column(NUMBER).to_numpy()[places])]
-    order = order[counted(members.code[order])]
-    code, end = members.code[order], members.end[order]
-    ends, rank = np.unique(end, return_inverse=True)
-    level = np.cumsum(firsts(code)) * (len(ends) + 1)
-    greatest = np.maximum.accumulate(level + rank)
-    beyond = firsts(code) | (level + rank > np.append(-1, greatest[:-1])[: len(level)])
-    chosen = np.zeros(len(stays), np.bool_)
-    chosen[order[beyond]] = True
-    return chosen
+def _heads(line: Timeline, there: Bools, until: Index | Ints) -> Ints:
+    """At each point the one at which the tuple that stands there came to stand.
+
+    From a point the next is where its tuple ends, unless nothing stands there: then it is where something does again.
+    All that can be reached from the first ones are found by going twice as far each time.
+    """
+    size = len(there)
+    before = np.append(False, there[:-1]) & ~firsts(line.code)
+    reached = np.append(there & ~before, False)
+    gap = np.where(there, size, np.arange(size))
+    gap = np.minimum.accumulate(gap[::-1])[::-1]
+    beyond = (until >= line.finish[line.code]) | (gap <= until) | ~there
+    jump = np.append(np.where(beyond, size, until), size)
+    while (jump < size).any():
+        reached[jump[reached]] = True
+        reached[size] = False
+        jump = jump[jump]
+    return np.maximum.accumulate(np.where(reached[:-1], np.arange(size), 0))
 
 
-def _last_to_leave(members: Members, stays: Bools) -> Bools:
-    """Of those that stay the one of each value that ends last."""
+def _last_to_leave(members: Members, stays: Bools, stands: Bools) -> Bools:
+    """Of those that stay the one of each value that ends last, and of equal ones the one that stands."""
     places = np.flatnonzero(stays)
-    order = places[stable(numbers(members.kept, "end")[places])]
+    order = places[np.lexsort((stands[places], members.end[places]))]
     order = order[counted(members.code[order])]
     _, ends = bounds(firsts(members.code[order]))
     chosen = np.zeros(len(stays), np.bool_)

@@ -59,8 +59,9 @@ def distinct(log: Log) -> Log:
 def minus(left: Log, right: Log) -> Log:
     """S - R by matching columns, each value once: a match on R ends the S tuple (APAS 3.5).
 
-    When the R tuple ends, the S tuple that still lives comes back (figure 6). Which S tuple stands for a value is
-    settled until it ends; then the next that came takes over.
+    When the R tuple ends, an S tuple that still lives comes back (figure 6). Which S tuple stands for a value is
+    settled until it ends; then of those that live the one with the latest bound takes over, so that the next to do so
+    is as far off as can be; of equal ones the first that came.
     """
     ones, twos = Living(), Living()
     shown: dict[Any, tuple[Temporal, Temporal]] = {}
@@ -80,8 +81,9 @@ def minus(left: Log, right: Log) -> Log:
                 if sent.end > time:
                     events.append(Event(time, sent, positive=False))
             if candidates:
-                sent = born(candidates[0].values, time, candidates[0].end)
-                shown[value] = (candidates[0], sent)
+                chosen = max(candidates, key=lambda each: each.end)
+                sent = born(chosen.values, time, chosen.end)
+                shown[value] = (chosen, sent)
                 events.append(Event(time, sent))
     return Log.of(events)
 
