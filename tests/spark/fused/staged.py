@@ -11,7 +11,7 @@ from tests.kernels.running import Given, Ran, plain_rows, through_bytes
 from slackwater.kernels.chain import Chain
 from slackwater.kernels.stages import Later, Opening
 from slackwater.kernels.state import State
-from slackwater.spark.fused.blobs import with_places
+from slackwater.spark.fused.blobs import BUCKETS, with_places
 from slackwater.spark.fused.cutting import Stages
 from slackwater.spark.fused.handing import hashed, split
 
@@ -30,7 +30,7 @@ def run_in_stages(chain: Chain, found: Stages, batches: Sequence[Given]) -> Ran:
         late: list[pa.RecordBatch] = []
         for stage, kernel in enumerate(kernels):
             outputs = []
-            for bucket in range(-1, 32):
+            for bucket in range(PARTS) if stage == 0 else BUCKETS if found.columns[stage] else BUCKETS[:1]:
                 own = given.get(bucket, [])
                 batch = pa.concat_batches(list(reversed(own))) if own else kernel.nothing
                 state = states[stage].get(bucket, kernel.init())
