@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table
-from slackwater.kernels.order import FITS, bounds, counted, firsts, positions, stable
+from slackwater.kernels.order import FITS, ascending, bounds, counted, firsts, positions, stable
 from slackwater.kernels.segments import Store, Wanted
 from slackwater.kernels.state import Memory
 
@@ -27,12 +27,14 @@ TIME, ARRIVAL, POSITION = "time", "arrival", "position"
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Where windows are looked at, sorted by code, then in order. `own`: every new row is one, at which it comes."""
+    """Where windows are looked at, sorted by code, then in order. `own`: every new row is one, at which it comes;
+    `alone`: no entry is in the windows of two."""
 
     code: Ints
     enter: Ints
     exit: Ints
     own: bool = False
+    alone: bool = False
 
     def __len__(self) -> int:
         return len(self.code)
@@ -158,6 +160,12 @@ class Layout:
         high = positions(self.code, self.enter, points.code, points.enter)
         return low, np.maximum(low, high)
 
+    def apart(self) -> tuple[Index, Index]:
+        """The stretches of windows that do not overlap: those of a code that have come at the same point."""
+        starts, ends = bounds(firsts(self.code, np.maximum(self.enter, 0)))
+        come = self.enter.take(starts) < LATEST
+        return starts[come], ends[come]
+
     def ends(self) -> Index:
         """Per entry, the end of its group's entries."""
         starts, ends = bounds(firsts(self.code))
@@ -165,7 +173,12 @@ class Layout:
 
 
 def by_code(code: Ints, enter: Ints, exits: Ints) -> Index:
-    """By code, then exit, then enter: in one go where the numbers are small."""
+    """By code, then exit, then enter: in one go where the numbers are small.
+
+    Where those that come later do not go earlier, as in a stream that is in order, the code alone decides.
+    """
+    if ascending(exits) and ascending(enter):
+        return np.arange(len(code)) if ascending(code) else counted(code)
     first, last = _from_zero(enter), _from_zero(exits)
     spread = int(first.max(initial=0)) + 1, int(last.max(initial=0)) + 1
     if (int(code.max(initial=0)) + 1) * spread[0] * spread[1] < FITS:
@@ -188,15 +201,24 @@ def _from_zero(values: Ints) -> Ints:
 
 def merged_runs(entries: pa.RecordBatch) -> tuple[Index, Index]:
     """Entries that come and go together: the order that brings them side by side, and where each run starts."""
+    order, starts = runs_of(entries)
+    return np.arange(entries.num_rows) if order is None else order, starts
+
+
+def runs_of(entries: pa.RecordBatch) -> tuple[Index | None, Index]:
+    """The same; None for the order where they stand side by side already."""
     code, enter, exits = (column(entries, name) for name in (CODE, ENTER, EXIT))
+    if ascending(code) and ascending(exits) and ascending(enter):
+        return None, np.flatnonzero(firsts(code, exits, enter))
     order = by_code(code, enter, exits)
-    return order, np.flatnonzero(firsts(code[order], exits[order], enter[order]))
+    return order, np.flatnonzero(firsts(code.take(order), exits.take(order), enter.take(order)))
 
 
-def heads(entries: pa.RecordBatch, order: Index, starts: Index) -> dict[str, Ints]:
+def heads(entries: pa.RecordBatch, order: Index | None, starts: Index) -> dict[str, Ints]:
     """Code, enter, exit and part of each run."""
     names = [name for name in (CODE, ENTER, EXIT, PART) if name in entries.schema.names]
-    return {name: column(entries, name)[order[starts]] for name in names}
+    places = starts if order is None else order.take(starts)
+    return {name: column(entries, name).take(places) for name in names}
 
 
 def base(code: Ints, enter: Ints, exits: Ints, part: Ints | None = None, at: Ints | None = None) -> pa.RecordBatch:

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.errors import RunError
-from slackwater.kernels.arrays import Index, Ints
+from slackwater.kernels.arrays import LATEST, Index, Ints
 from slackwater.kernels.entries import CODE, ENTER, Clock, Points, column
-from slackwater.kernels.order import FITS, firsts, stable
+from slackwater.kernels.order import FITS, counted, firsts, stable
 from slackwater.kernels.rows import Rows
 
 MOST = 1 << 28
@@ -34,6 +34,8 @@ class Schedule:
     end: int | Ints
     order: Callable[[Ints], Ints]
     marks: Callable[[Ints], Rows]
+    disjoint: bool = False
+    """Whether windows do not overlap: an entry is in that of the instant at which it comes, and in no other."""
 
     @property
     def any(self) -> bool:
@@ -50,8 +52,11 @@ class Schedule:
 def changes(schedule: Schedule, live: Ints, parts: Ints, gone: pa.RecordBatch | None, new: pa.RecordBatch) -> Points:
     """The points at which the result of a group may change: where it is first seen, where an entry comes or goes.
 
-    `live` are the codes of groups that had entries before; `parts` says of which part each code is.
+    `live` are the codes of groups that had entries before; `parts` says of which part each code is. Where windows do
+    not overlap, what leaves one leaves nothing behind.
     """
+    if schedule.disjoint:
+        return _windows(schedule, gone, new)
     seen = [(live, np.full(len(live), np.iinfo(np.int64).min))]
     seen += [(column(new, CODE), column(new, ENTER)), (column(new, CODE), schedule.clock.exits(new))]
     if gone is not None:
@@ -64,6 +69,20 @@ def changes(schedule: Schedule, live: Ints, parts: Ints, gone: pa.RecordBatch | 
     code, ordinal = _sorted(code[within], ordinal[within])
     new_one = firsts(code, ordinal)
     return Points(code[new_one], ordinal[new_one], ordinal[new_one])
+
+
+def _windows(schedule: Schedule, gone: pa.RecordBatch | None, new: pa.RecordBatch) -> Points:
+    """Every group once in every window that has something of it. What was there before is in the first."""
+    code, ordinal = column(new, CODE), column(new, ENTER)
+    came = ordinal < LATEST
+    code, ordinal = code[came], ordinal[came]
+    if gone is not None:
+        code = np.concatenate([column(gone, CODE), code])
+        ordinal = np.concatenate([np.zeros(gone.num_rows, np.int64), ordinal])
+        order = counted(code)  # those of a group are in order already
+        code, ordinal = code.take(order), ordinal.take(order)
+    first = firsts(code, ordinal)
+    return Points(code[first], ordinal[first], ordinal[first], alone=True)
 
 
 def _sorted(code: Ints, ordinal: Ints) -> tuple[Ints, Ints]:
@@ -79,10 +98,13 @@ def _sorted(code: Ints, ordinal: Ints) -> tuple[Ints, Ints]:
 
 def repeated(schedule: Schedule, points: Points, parts: Ints, rows: Ints, rank: Ints) -> tuple[Index, Ints]:
     """Per result row the point that it comes from, and the ordinal of its instant; groups in the order of `rank`."""
-    _, end = schedule.bounds(parts[points.code] if len(parts) else None, len(points))
-    same = points.code[1:] == points.code[:-1]
-    end[:-1][same] = points.enter[1:][same]
-    count = np.where(rows > 0, end - points.enter, 0)
+    if points.alone:
+        count = (rows > 0).astype(np.int64)
+    else:
+        _, end = schedule.bounds(parts[points.code] if len(parts) else None, len(points))
+        same = points.code[1:] == points.code[:-1]
+        end[:-1][same] = points.enter[1:][same]
+        count = np.where(rows > 0, end - points.enter, 0)
     order = stable(rank[points.code])
     place, ordinal = spread(points.enter[order], count[order])
     return order[place], ordinal

@@ -15,8 +15,8 @@ from slackwater.kernels.chain import Aggregate, Step, Window
 from slackwater.kernels.emission import arranged, groups_emitted, marked
 from slackwater.kernels.entries import base
 from slackwater.kernels.grouping import Grouping
-from slackwater.kernels.hold import CYCLE
 from slackwater.kernels.keys import ranked
+from slackwater.kernels.nth_rows import AtEveryNth
 from slackwater.kernels.placing import Below, below
 from slackwater.kernels.relation import Relation
 from slackwater.kernels.rows import Rows
@@ -25,16 +25,18 @@ from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span, applied
 
 
-def when(name: str, window: Window, sample: Rows) -> AtRows | AtBoundaries:
+def when(name: str, window: Window, sample: Rows) -> AtRows | AtEveryNth | AtBoundaries:
     """What says when a jumping window is evaluated."""
     if window.every.is_time and not window.strict:
         return AtBoundaries(name, window, sample)
-    return AtRows(name, window, sample)
+    if window.by or window.count_by or window.strict:
+        return AtRows(name, window, sample)
+    return AtEveryNth(name, window)
 
 
 def entering(inner: Sequence[Step], scheduled: Scheduled, rows: Rows) -> tuple[Below, Scheduled]:
     """The rows that some window holds, and when."""
-    seen = None if CYCLE in rows.marks else useful(scheduled)  # of a cycle only the rows in windows have come so far
+    seen = None if scheduled.whole else useful(scheduled)
     left = below(inner, Rows(rows.batch, rows.time), seen)
     part = None if scheduled.part is None else left.of(scheduled.part)
     return left, Scheduled(scheduled.schedule, part, left.of(scheduled.enter), left.of(scheduled.exits))

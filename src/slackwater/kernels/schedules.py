@@ -16,7 +16,6 @@ from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Ints, moments
 from slackwater.kernels.chain import Window
 from slackwater.kernels.entries import Clock, Resolve, unresolved
 from slackwater.kernels.groups import Parts
-from slackwater.kernels.hold import CYCLE, HOLD
 from slackwater.kernels.instants import Schedule
 from slackwater.kernels.order import counted, positions
 from slackwater.kernels.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows, ordering
@@ -30,12 +29,13 @@ def counting(before: Ints, now: Ints, parted: bool, resolve: Resolve = unresolve
 
 
 class Scheduled(NamedTuple):
-    """The instants, and per row its part, its enter and its exit."""
+    """The instants, and per row its part, its enter and its exit; `whole` if every row is in some window."""
 
     schedule: Schedule
     part: Ints | None
     enter: Ints
     exits: Ints
+    whole: bool = False
 
 
 class AtRows:
@@ -55,7 +55,7 @@ class AtRows:
         window = self.window
         part = self.parts.encode(memory, [rows.column(each) for each in window.by], len(rows))
         before = self.parts.counts(memory)
-        number = self._numbers(memory, rows, part)
+        number = self.parts.number(memory, part)
         now = self.parts.counts(memory)
         chosen = np.flatnonzero(self._chosen(memory, rows, number))
         chosen = chosen[counted(part[chosen])]
@@ -64,22 +64,18 @@ class AtRows:
         starts = np.searchsorted(of, np.arange(len(now)))
         at = rows.time if window.range.is_time else number
         times, numbers = rows.time[chosen], number[chosen]
-        counts = self._regular and not window.by
         caused = {name: mark.take(pa.array(chosen)) for name, mark in ordering(rows).items()}
 
         def marks(ordinal: Ints) -> Rows:
             own = {name: mark.take(pa.array(ordinal)) for name, mark in caused.items()}
-            return Rows(_nothing(ordinal), times[ordinal], {**own, ROW_NUMBER: pa.array(numbers[ordinal])})
+            return Rows(nothing_at(ordinal), times[ordinal], {**own, ROW_NUMBER: pa.array(numbers[ordinal])})
 
         def resolve(exits: Ints, parts: Ints | None) -> Ints:
             where = np.zeros(len(exits), np.int64) if parts is None else parts
-            if counts and not window.range.is_time:
-                found = self._ordinal(exits, before)
-            else:
-                found = positions(of, at[chosen], where, exits - 1)
+            found = positions(of, at[chosen], where, exits - 1)
             return np.where(found < ends[where], found, LATEST)
 
-        entering = self._ordinal(number, before) if counts else positions(of, chosen, part, np.arange(len(rows)) - 1)
+        entering = positions(of, chosen, part, np.arange(len(rows)) - 1)
         enter = np.where(entering < ends[part], entering, LATEST)
         schedule = Schedule(
             self._clock(span, before, now, resolve),
@@ -89,20 +85,6 @@ class AtRows:
             marks,
         )
         return Scheduled(schedule, part if window.by else None, enter, self._exits(rows, number))
-
-    def _numbers(self, memory: Memory, rows: Rows, part: Ints) -> Ints:
-        """The numbers of rows. Those of a cycle bring their own: the rows between them count, but are not here."""
-        if CYCLE not in rows.marks:
-            return self.parts.number(memory, part)
-        self.parts.put(memory, np.array([memory.number(f"{HOLD}.last")]))
-        numbers: Ints = rows.marks[CYCLE].to_numpy()
-        return numbers
-
-    def _ordinal(self, number: Ints, before: Ints) -> Ints:
-        """Where every n-th row of the one stream is an instant: the first that is not before a row of that number."""
-        every = self.window.every.amount
-        ordinal: Ints = np.maximum(-(-number // every) - 1 - before[0] // every, 0)
-        return ordinal
 
     def _chosen(self, memory: Memory, rows: Rows, number: Ints) -> Bools:
         """Which rows are instants."""
@@ -181,18 +163,18 @@ class AtBoundaries:
 
     def _marks(self, ordinal: Ints) -> Rows:
         ends = ordinal * self.window.every.amount
-        return Rows(_nothing(ordinal), ends - 1, {WINDOW_END: moments(ends)})
+        return Rows(nothing_at(ordinal), ends - 1, {WINDOW_END: moments(ends)})
 
 
 def boundary_marks(ordinal: Ints, every: int, length: int) -> Rows:
     """What the rows of an extent carry: its ends, and as their time the boundary less one tick."""
     ends = ordinal * every
-    return Rows(_nothing(ordinal), ends - 1, {WINDOW_END: moments(ends), WINDOW_START: moments(ends - length)})
+    return Rows(nothing_at(ordinal), ends - 1, {WINDOW_END: moments(ends), WINDOW_START: moments(ends - length)})
 
 
 def _itself(ordinal: Ints) -> Ints:
     return ordinal
 
 
-def _nothing(ordinal: Ints) -> pa.RecordBatch:
+def nothing_at(ordinal: Ints) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(ordinal)], names=[""])

@@ -24,7 +24,7 @@ from slackwater.kernels.entries import (
     column,
     dense_store,
     heads,
-    merged_runs,
+    runs_of,
 )
 from slackwater.kernels.state import Memory
 from slackwater.kernels.tally import ROWS, Argument, Tally, summed, tally, together
@@ -52,7 +52,7 @@ class Sums:
         """One entry for those that come and go together."""
         if not self.partial or not entries.num_rows:
             return entries
-        order, starts = merged_runs(entries)
+        order, starts = runs_of(entries)
         return table(heads(entries, order, starts) | summed(self._tally(entries), order, starts))
 
     def expire(self, memory: Memory, clock: Clock) -> pa.RecordBatch | None:
@@ -117,7 +117,7 @@ class Sums:
 
 def _at(layout: Layout, added: Tally, rest: Tally, points: Points) -> Tally:
     """The sums of what each point holds: what was there and does not go in this batch, and a stretch of the layout."""
-    low, high = layout.windows(points)
+    low, high = layout.apart() if points.alone else layout.windows(points)
     found: Tally = {}
     for name, rested in rest.items():
         found[name] = rested.take(points.code)

@@ -20,6 +20,8 @@ from slackwater.kernels.limbs import Floats, Limbs, of_decimals, of_floats, of_i
 ROWS = "rows"
 HUGE = 1e150
 """The square of a number beyond this may be no double: a deviation with it is infinite."""
+SHORT = 16
+"""Runs of so many rows are better summed one by one."""
 Tally = dict[str, Ints]
 
 
@@ -99,8 +101,18 @@ def _exponent(key: str) -> bool:
 
 
 def summed(tallies: Tally, order: Any, starts: Any) -> Tally:
-    """The tallies of runs of rows."""
-    return {name: np.add.reduceat(added[order], starts) for name, added in tallies.items()}
+    """The tallies of runs of rows; without an order, of rows as they stand."""
+    return {name: _of_runs(added if order is None else added.take(order), starts) for name, added in tallies.items()}
+
+
+def _of_runs(added: Ints, starts: Any) -> Ints:
+    """The sums of runs; of short ones, differences of running sums, in which what overflows cancels."""
+    if len(added) > SHORT * len(starts):
+        sums: Ints = np.add.reduceat(added, starts)
+        return sums
+    running = np.cumsum(added)
+    ends = np.append(starts[1:], len(added))
+    return np.diff(running.take(ends - 1), prepend=0)
 
 
 def together(one: Tally, two: Tally, sizes: tuple[int, int]) -> Tally:
