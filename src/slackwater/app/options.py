@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from slackwater.algebra.lengths import MICROSECONDS, Length
 from slackwater.algebra.ratios import parse_ratio
 from slackwater.disorder.trace import AUTO, UNITS
@@ -42,3 +44,24 @@ def parse_unit(text: str) -> str:
             "SW-414", f"'{text}' is not a unit of recorded times", expected=units, hint="choose one of them"
         )
     return text
+
+
+def parse_conf(settings: Iterable[str]) -> dict[str, str]:
+    """Spark's own settings, each as `spark.name=value`.
+
+    >>> parse_conf(["spark.executor.memory=4g"])
+    {'spark.executor.memory': '4g'}
+    """
+    found = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name.startswith("spark."):
+            # A value may be a secret, and so it is not told.
+            raise InputError(
+                "SW-418",
+                f"'{name}' is not a setting of Spark with a value",
+                expected="spark.NAME=VALUE",
+                hint="for example --conf spark.executor.memory=4g",
+            )
+        found[name] = value
+    return found

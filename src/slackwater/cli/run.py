@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from slackwater.app.load import load
-from slackwater.app.options import parse_duration
+from slackwater.app.options import parse_conf, parse_duration
 from slackwater.app.run import Conditions
 from slackwater.app.run import run as run_script
 from slackwater.app.watch import Watch
@@ -24,6 +24,9 @@ def run(
         typer.Option(metavar="DIR", help="Where the pipelines keep their place (default: FILE.checkpoint beside it)."),
     ] = None,
     master: Annotated[str, typer.Option(help="A Spark master: local[*], spark://..., yarn.")] = "local[*]",
+    conf: Annotated[
+        list[str] | None, typer.Option(metavar="spark.NAME=VALUE", help="A setting of Spark's own; as often as needed.")
+    ] = None,
     available_now: Annotated[bool, typer.Option("--available-now", help="Process what is there, then end.")] = False,
     no_flush: Annotated[
         bool, typer.Option("--no-flush", help="With --available-now: leave windows open that may still get rows.")
@@ -47,7 +50,10 @@ def run(
 
         slackwater run traffic.sql
         slackwater run traffic.sql --for '20 seconds'
+        slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
     place = checkpoint or file.with_suffix(".checkpoint")
-    conditions = Conditions(place, master, available_now, not no_flush, parse_duration(duration), views=views)
+    conditions = Conditions(
+        place, master, available_now, not no_flush, parse_duration(duration), parse_conf(conf or ()), views
+    )
     run_script(load(file, settings or ()), conditions, Watch(Console(highlight=False), quiet=quiet))
