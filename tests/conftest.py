@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from slackwater.spark.session import SMALL, local_session
+from slackwater.spark.session import local_session
 from tests.postgres import database, server  # noqa: F401 (fixtures)
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("slackwater", deadline=None)
 settings.load_profile("slackwater")
 
+# Processes that tests start inherit these: no JVM lives long enough to be worth the second compiler.
+os.environ["SPARK_CONF_DIR"] = str(Path(__file__).with_name("conf"))
+os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
     """The shared session. A test must not stop it or leave a setting or a query behind."""
-    session = local_session("slackwater-tests", master="local[2]", options=SMALL)
+    session = local_session("slackwater-tests", master="local[2]")
     yield session
     session.stop()
 

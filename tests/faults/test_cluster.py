@@ -2,7 +2,7 @@
 
 import psutil
 import pytest
-from tests.faults.pipelines import answers, script, spawn, strike, wait_until
+from tests.faults.pipelines import answers, finish, script, spawn, strike, wait_until
 
 NAME = "mixed"
 EXECUTOR = "CoarseGrainedExecutorBackend"
@@ -23,16 +23,18 @@ def executors(driver: int) -> list[psutil.Process]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_an_executor_that_is_killed_is_done_without(spark, spared, tmp_path):
-    process = spawn(tmp_path, script(tmp_path, [NAME]), "--master", "local-cluster[2,1,1024]")
-    wait_until((tmp_path / "check" / NAME / "offsets" / "1").exists, process)
+def test_an_executor_that_is_killed_is_done_without(spark, tmp_path):
+    hit, spared = tmp_path / "hit", tmp_path / "spared"
+    process = spawn(hit, script(hit, [NAME]), "--master", "local-cluster[2,1,1024]")
+    wait_until((hit / "check" / NAME / "offsets" / "1").exists, process)
     running = executors(process.pid)
-    assert len(running) == 2, (tmp_path / "shown.txt").read_text()
+    assert len(running) == 2, (hit / "shown.txt").read_text()
     running[0].kill()
     try:
         process.wait(PATIENCE)
     finally:
         strike(process)
-    assert process.returncode == 0, (tmp_path / "shown.txt").read_text()
+    assert process.returncode == 0, (hit / "shown.txt").read_text()
     assert not running[0].is_running()
-    assert answers(spark, tmp_path, [NAME]) == {NAME: spared.rows[NAME]}
+    finish(spared, script(spared, [NAME]))
+    assert answers(spark, hit, [NAME]) == answers(spark, spared, [NAME]) != {NAME: {}}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.faults.pipelines import ROWS, TABLE, answers, finish, kept, script, spawn, strike, wait_until
+from tests.postgres import schema_on
 
 Point = Callable[[Path, Path, int], bool]
 POINTS: dict[str, Point] = {
@@ -33,17 +34,21 @@ def killed_at(folder: Path, text: str, name: str, point: Point) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_killed_pipelines_resume_to_the_identical_answers(spark, spared, database, tmp_path):
-    text = script(tmp_path) + TABLE.format(options=database.clause)
+def test_killed_pipelines_resume_to_the_identical_answers(spark, server, database, tmp_path):
+    hit, spared = tmp_path / "hit", tmp_path / "spared"
+    text = script(hit) + TABLE.format(options=database.clause)
     struck_in = zip(("tumbling", "joined", "mixed"), POINTS.values(), strict=True)
-    caught = [killed_at(tmp_path, text, name, point) for name, point in struck_in]
+    caught = [killed_at(hit, text, name, point) for name, point in struck_in]
     assert sum(caught) >= 2, "the kills came too late to be in mid-batch"
-    told = finish(tmp_path, text)
-    assert answers(spark, tmp_path) == spared.rows
-    assert all(sum(rows.values()) > 2 for rows in spared.rows.values())
-    assert _accounts(told) == _accounts(spared.told) != []
-    assert kept(database) == spared.table
-    assert sum(n for _, n, _ in spared.table) == ROWS
+    told = finish(hit, text)
+    with schema_on(server) as unharmed:
+        told_there = finish(spared, script(spared) + TABLE.format(options=unharmed.clause))
+        assert kept(database) == kept(unharmed)
+    assert sum(n for _, n, _ in kept(database)) == ROWS
+    rows = answers(spark, hit)
+    assert rows == answers(spark, spared)
+    assert all(sum(each.values()) > 2 for each in rows.values())
+    assert _accounts(told) == _accounts(told_there) != []
 
 
 def _accounts(shown: str) -> list[str]:

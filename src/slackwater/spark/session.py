@@ -22,12 +22,6 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 LOGGING = Path(__file__).with_name("log4j2.properties")
 JVM_OPTIONS = f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}"
 """The throughput collector starts quicker than the default, and its pauses do not matter between batches."""
-SMALL = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.driver.extraJavaOptions": f"{JVM_OPTIONS} -XX:TieredStopAtLevel=1",
-}
-"""For streams of a few thousand rows a second, as in demos and tests: compiling for them takes longer than they do."""
 
 
 def local_session(
