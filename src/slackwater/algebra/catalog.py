@@ -218,6 +218,11 @@ class Script:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def spark(self) -> dict[str, str]:
+        """The settings that are of the Spark session."""
+        return {name: value for name, value in self.settings.items() if name.startswith("spark.")}
+
+    @property
     def catalog(self) -> Catalog:
         return Catalog(self.streams, self.views, self.sinks)
 

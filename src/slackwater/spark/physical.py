@@ -28,7 +28,7 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.kernels.changelog.structures import STRUCTURES
 from slackwater.spark.fused.changes import emits_changes
-from slackwater.spark.fused.fuse import describe
+from slackwater.spark.fused.fuse import chains, describe
 from slackwater.spark.plan import compile_plan, is_entry
 from slackwater.spark.views.reading import is_log
 from slackwater.spark.ways import Host, copies_of, way_of
@@ -57,7 +57,7 @@ class Physical:
 def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     """How `compile_plan` runs a plan over these streams; nothing is started."""
     way = way_of(plan)
-    reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan)}"
+    reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan, chain=chains(streams))}"
     operators = tuple(_placed(plan, way.host, emits_changes(plan)))
     return Physical(way.host, reason, operators, explained(compile_plan(plan, streams)))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from itertools import count
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from tests.kernels.running import Given, Ran, close, given_by, run
 from tests.kernels.test_laws import cut, told
 from tests.spark.conformance import _plain, _written
@@ -22,7 +21,7 @@ from slackwater.kernels.fused import Fused
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed, interpret
-from slackwater.spark.fused.cutting import Stages, stages
+from slackwater.spark.fused.cutting import CHAIN, Stages, stages
 from slackwater.spark.fused.fuse import describe, fused
 from slackwater.spark.fused.handing import hashed
 from slackwater.spark.fused.lowering import chain_of
@@ -90,6 +89,8 @@ def test_what_is_said_of_a_chain_names_every_stage_and_why():
     said = str(describe(bound(CHAINS["of all"])))
     assert said.startswith("2 operators in a chain")
     assert "in buckets by id" in said and "in one bucket: RANGE 3 tuples every 1 tuple counts every row" in said
+    asked = str(describe(bound(CHAINS["of all"]), chain=False))
+    assert asked.startswith("one operator, in one bucket: ") and asked.endswith(f"SET {CHAIN} = true makes it {said}")
 
 
 def test_what_is_said_of_a_chain_that_cannot_be_cut_says_so():
@@ -153,12 +154,14 @@ def test_a_hash_depends_on_what_group_by_tells_apart_alone():
     assert len(set((hashed([pa.array(range(1000))]) % 8).tolist())) == 8
 
 
-def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark: SparkSession, tmp_path: Path):
+def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark, tmp_path, request):
     feed = make_feed(Seeded(27), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=60, max_batches=4)
     plan = bound(CHAINS["by another"])
     wanted = interpret(plan, {"Readings": Feed((*feed.batches[:2], Batch(), *feed.batches[2:], Batch()))})
     late = Counter((each.late_by, each.punctuation, each.missed) for each in wanted.late)
     assert len(feed.batches) == 4 and len(late) > 2 and len(wanted.rows) > 9
+    spark.conf.set(CHAIN, "true")
+    request.addfinalizer(lambda: spark.conf.unset(CHAIN))
     for batches in (2, 4):
         rows, clock = _written(spark, CATALOG.streams[0], feed, batches, tmp_path)
         df = fused(plan, {"Readings": rows}, late=True, punctuate=partial(_given, clock))

@@ -1,5 +1,8 @@
 """Where a chain is cut into stages with buckets of their own, if no columns serve all of its steps.
 
+That is on request: a second operator costs a batch more than it saves, until one core has too much to do for a whole
+batch (docs/design/fused.md has the figures).
+
 A stage runs in buckets by what its steps have in common; its answers go on to the buckets of the next. The last one may
 have one bucket. Nothing is gained behind a stage that has itself only one: there the chain stays whole.
 """
@@ -14,6 +17,9 @@ from slackwater.kernels.compile import Border, compiled, trees_of
 from slackwater.kernels.expressions import marks_of
 from slackwater.kernels.rows import ROW_NUMBER, ordering
 from slackwater.spark.fused.partitioning import Partitioning, partitioning
+
+CHAIN = "spark.slackwater.fused.chain"
+"""The setting of a session by which plans are cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +41,19 @@ class Stages:
         return f"{len(self.each)} operators in a chain, since no column serves all steps: {told}"
 
 
+def whole(chain: Chain) -> Stages:
+    """One stage, whatever its steps need; and what else there could be."""
+    one, apart = partitioning(chain), stages(chain)
+    if not apart.cuts:
+        return apart
+    return Stages((replace(one, reason=f"{one.reason}; SET {CHAIN} = true makes it {apart}"),))
+
+
 def stages(chain: Chain) -> Stages:
     """The stages of a chain: as few as possible, each as long as possible."""
-    whole = partitioning(chain)
-    if whole.columns or len(chain.steps) < 2:
-        return Stages((whole,))
+    one = partitioning(chain)
+    if one.columns or len(chain.steps) < 2:
+        return Stages((one,))
     why = ""
     for border in reversed(compiled(chain, ordered=True).borders[:-1]):
         first = partitioning(replace(chain, steps=chain.steps[: border.steps]))
@@ -50,7 +64,7 @@ def stages(chain: Chain) -> Stages:
             rest = stages(_after(chain, border))
             cuts = (border.steps, *(border.steps + cut for cut in rest.cuts))
             return Stages((first, *rest.each), cuts)
-    return Stages((replace(whole, reason=f"{whole.reason}; no chain of operators, since {why}") if why else whole,))
+    return Stages((replace(one, reason=f"{one.reason}; no chain of operators, since {why}") if why else one,))
 
 
 def _obstacle(border: Border, rest: Sequence[Step]) -> str:

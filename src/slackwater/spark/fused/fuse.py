@@ -19,7 +19,7 @@ from slackwater.spark.control import punctuations
 from slackwater.spark.fused import changes
 from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.changes import DEFAULT, Form, changelog, emits_changes, refusal
-from slackwater.spark.fused.cutting import Stages, stages
+from slackwater.spark.fused.cutting import CHAIN, Stages, stages, whole
 from slackwater.spark.fused.entry import Entry, entered
 from slackwater.spark.fused.host import Input, Stage, chained, hosted, output, tagged
 from slackwater.spark.fused.kernel import LATE, RESULT, kernel_of, plain_columns, stage_of
@@ -38,7 +38,7 @@ def fuse(plan: Plan, streams: Inputs, punctuate: Punctuate = punctuations, form:
     """
     if emits_changes(plan):
         return changelog(plan, streams, punctuate, form)
-    made = _made(plan)
+    made = _made(plan, chain=chains(streams))
     (schema,) = made.schemas((RESULT,)).values()
     return output(made.blobs(streams, (RESULT,), punctuate), RESULT, schema, plain_columns(schema))
 
@@ -48,7 +48,7 @@ def fused(plan: Plan, streams: Inputs, late: bool = False, punctuate: Punctuate 
     the row. A late row is that of the stream, with `late_by`, `punctuation` and `missed`."""
     if not late:
         return fuse(plan, streams, punctuate)
-    made = _made(plan, late=True)
+    made = _made(plan, late=True, chain=chains(streams))
     return tagged(made.blobs(streams, (RESULT, LATE), punctuate), made.schemas((RESULT, LATE)))
 
 
@@ -71,9 +71,15 @@ def reason(plan: Plan) -> str | None:
     return None
 
 
-def describe(plan: Plan) -> Stages:
-    """How the fused operator of a plan is partitioned, or each of a chain of them, and why."""
-    return Stages((changes.describe(plan),)) if emits_changes(plan) else _made(plan).stages
+def describe(plan: Plan, *, chain: bool = True) -> Stages:
+    """How the fused operator of a plan is partitioned, and why; with `chain`, each of them if there can be several."""
+    return Stages((changes.describe(plan),)) if emits_changes(plan) else _made(plan, chain=chain).stages
+
+
+def chains(streams: Inputs) -> bool:
+    """Whether the session asks for operators in a chain where no columns serve all steps of a plan (see CHAIN)."""
+    session = next(iter(streams.values())).sparkSession
+    return (session.conf.get(CHAIN, "false") or "").lower() == "true"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +114,13 @@ class _Made:
         return {name: outputs[name] for name in names}
 
 
-def _made(plan: Plan, late: bool = False) -> _Made:
+def _made(plan: Plan, late: bool = False, chain: bool = False) -> _Made:
     entry, rest = entered(plan, whole=late)
-    chain = chain_of(rest)
+    steps = chain_of(rest)
     if not late:
-        chain["columns"] = _needed(chain)
-    found = stages(parse(chain))
-    document = json.dumps({**chain, "cuts": found.cuts} if found.cuts else chain)
+        steps["columns"] = _needed(steps)
+    found = stages(parse(steps)) if chain else whole(parse(steps))
+    document = json.dumps({**steps, "cuts": found.cuts} if found.cuts else steps)
     return _Made(entry, document, found)
 
 
