@@ -2,7 +2,7 @@
 
 import re
 
-from tests.lang.errors_page import PAGE, SECTIONS, page
+from tests.lang.errors_page import CHANGELOGS, PAGE, SECTIONS, page
 
 
 def test_the_page_is_true():
@@ -12,8 +12,11 @@ def test_the_page_is_true():
 def test_every_message_is_complete():
     """Code, place, the line with something underlined, what was expected, what to do."""
     messages = re.findall(r"```text\n(SW-\d{3}: .*?)```", PAGE.read_text(), flags=re.DOTALL)
-    assert len(messages) == sum(map(len, SECTIONS.values()))
-    for message in messages:
+    count = sum(map(len, SECTIONS.values()))
+    assert len(messages) == count + len(CHANGELOGS)
+    for message in messages[count:]:
+        assert re.search(r"\n  expected: .*\n  do: ", message), message
+    for message in messages[:count]:
         lines = message.splitlines()
         assert re.fullmatch(r"  at query\.sql:\d+:\d+", lines[1]), message
         assert re.fullmatch(r" +\| *\^+", lines[3]), message

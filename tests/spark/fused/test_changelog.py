@@ -110,6 +110,12 @@ def test_a_subquery_with_final_answers_is_a_chain_whose_rows_live_for_ever():
     assert (leaf["op"], leaf["class"], leaf["lifetime"]) == ("chain", 1, None)
 
 
+def test_the_pairs_of_a_subquery_are_rows_that_live_for_ever():
+    node = tree("SELECT COUNT(*) AS n FROM (SELECT v FROM S [RANGE 5 seconds], R [RANGE 5 seconds]) AS q")["query"]
+    leaf = node["child"]["child"]
+    assert (leaf["op"], leaf["class"], leaf["lifetime"]) == ("stream", 1, None)
+
+
 def test_extents_of_two_streams_meet_at_their_boundaries():
     made = tree("SELECT v FROM S [RANGE 9 seconds SLIDE 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]")
     sides = [made["query"]["child"][side] for side in ("left", "right")]
@@ -118,7 +124,9 @@ def test_extents_of_two_streams_meet_at_their_boundaries():
 
 def test_marks_of_an_instant_that_tuples_do_not_have():
     with pytest.raises(QueryError, match="SW-361"):
-        Changes(tree("SELECT v, row_number FROM S [RANGE 5 seconds]"))
+        tree("SELECT v, row_number FROM S [RANGE 5 TUPLES]")
+    source = tree("SELECT v, row_number FROM S [RANGE 5 seconds]")["query"]["child"]["child"]
+    assert (source["op"], source["numbered"]) == ("source", True)
     assert Changes(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]
 
 
@@ -126,8 +134,7 @@ def test_marks_of_an_instant_that_tuples_do_not_have():
     "query",
     [
         "SELECT v FROM S [RANGE 5 TUPLES, FREQUENCY 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]",
-        "SELECT v FROM Edits [RANGE 2 TUPLES]",
-        "SELECT COUNT(*) AS n FROM (SELECT v FROM S [RANGE 5 seconds], R [RANGE 5 seconds]) AS q",
+        "SELECT v FROM (SELECT v FROM S [RANGE 5 seconds], R [RANGE 5 seconds]) AS q [RANGE 2 TUPLES]",
     ],
 )
 def test_what_has_no_kernel_is_refused(query: str):

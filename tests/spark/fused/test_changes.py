@@ -74,8 +74,8 @@ def test_the_planner_says_who_runs_it_in_which_buckets_and_what_is_kept():
 
 
 def test_what_has_no_kernel_is_refused_when_it_is_planned():
-    plan = bind_query("SELECT id FROM Readings [FREQUENCY 2 seconds] EMIT CHANGES", CATALOG)
-    with pytest.raises(QueryError, match="cannot be read by a changelog"):
+    plan = bind_query("SELECT id FROM Edits [FREQUENCY 2 seconds] EMIT CHANGES", CATALOG)
+    with pytest.raises(QueryError, match="cannot be counted"):
         way_of(plan)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.kernels.arrays import EARLIEST, LATEST, Ints, ints, picked, valid
-from slackwater.kernels.chain import parse
+from slackwater.kernels.chain import Frequency, parse
 from slackwater.kernels.changelog.inputs import Taken, late_rows
 from slackwater.kernels.changelog.log import Tuples, in_order, of_tuples
 from slackwater.kernels.changelog.tree import Chained
@@ -61,6 +61,7 @@ class ChainReader:
         self.chain = parse(node.chain)
         self.compiled = compiled(self.chain)
         self.lifetime = node.lifetime
+        self.slotted = self._slotted()
         self.none = pa.RecordBatch.from_pylist([], self.chain.schema)
         self.sample = self.step(Memory(State()), self.none, Span(EARLIEST, EARLIEST), EARLIEST).log.born
 
@@ -80,4 +81,8 @@ class ChainReader:
         last = LATEST if self.lifetime is None else np.minimum(rows.time, LATEST - self.lifetime) + self.lifetime
         end = np.broadcast_to(last, len(rows)).copy()
         tuples = Tuples(rows.batch, rows.time, end, (np.arange(first, first + len(rows)),))
-        return Taken(in_order(of_tuples(tuples)), late, self.none)
+        return Taken(in_order(of_tuples(tuples)), late, self.none, through.now if self.slotted else LATEST)
+
+    def _slotted(self) -> bool:
+        """Whether rows are known only when a slot of time has passed: others that are later have to wait for them."""
+        return any(isinstance(step, Frequency) and step.every.is_time and not step.strict for step in self.chain.steps)

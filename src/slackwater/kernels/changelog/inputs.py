@@ -33,11 +33,15 @@ ENDS = ("delete", "update_preimage")
 
 
 class Taken(NamedTuple):
-    """What a batch of an input comes to: its changelog up to the punctuation, late rows, refused rows."""
+    """What a batch of an input comes to: its changelog up to the punctuation, late rows, refused rows.
+
+    `upto` is how far the changelog goes, where that is not as far as the punctuation.
+    """
 
     log: Log
     late: pa.RecordBatch
     refused: pa.RecordBatch
+    upto: int = LATEST
 
 
 class Reader:

@@ -11,6 +11,7 @@ the same stretch of time: nothing that it yields is taken back by what comes lat
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -26,9 +27,10 @@ from slackwater.kernels.changelog.join import Joined
 from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
 from slackwater.kernels.changelog.minus import Without
 from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
-from slackwater.kernels.changelog.rowwise import filtered, projected, united, windowed
+from slackwater.kernels.changelog.rowwise import filtered, projected, streamed, united, windowed
 from slackwater.kernels.changelog.structures import Kept, kept
 from slackwater.kernels.changelog.tree import (
+    NUMBERED,
     Aggregate,
     Chained,
     Counted,
@@ -40,17 +42,19 @@ from slackwater.kernels.changelog.tree import (
     Project,
     Query,
     Source,
+    Streamed,
     Union,
     Window,
     parse,
     walk,
 )
+from slackwater.kernels.changelog.waiting import Waiting
 from slackwater.kernels.expressions import marks_of
 from slackwater.kernels.rows import ROW_TIME
 from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
 
-PUNCTUATION = "punctuation"
+PUNCTUATION, SETTLED = "punctuation", "settled"
 Operator = Grouped | Joined | Without | CountedWindow
 
 
@@ -95,6 +99,7 @@ class Changes:
         nodes = list(walk(self.query.root))
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
         self.sample = self._compiled(self.query.root)
+        self.slotted = any(chain.slotted for chain in self.chains.values())
 
     @property
     def kept(self) -> list[Kept]:
@@ -116,6 +121,8 @@ class Changes:
         span = Span(before, max(before, min(marks.values())))
         memory.put(PUNCTUATION, span.now)
         taken = self._taken(memory, batches, marks, span)
+        if self.slotted:
+            taken, span = self._settled(memory, taken, span)
         log = self._log(memory, self.query.root, taken, span)
         if self.net:
             log = compressed(log, span.now)
@@ -137,6 +144,19 @@ class Changes:
             taken[source] = reader.step(memory, batches.get(name, none), span, marks[name])
         return taken
 
+    def _settled(
+        self, memory: Memory, taken: dict[str | int, Taken], span: Span
+    ) -> tuple[dict[str | int, Taken], Span]:
+        """What all inputs have told, and the stretch of time that it is about: that of the slowest."""
+        before = memory.number(SETTLED, EARLIEST)
+        now = max(before, min(span.now, *(each.upto for each in taken.values())))
+        memory.put(SETTLED, now)
+        told: dict[str | int, Taken] = {}
+        for source, each in taken.items():
+            name = source if isinstance(source, str) else self.chains[source].prefix
+            told[source] = each._replace(log=Waiting(f"waiting.{name}").step(memory, each.log, now))
+        return told, Span(before, now)
+
     def _input(self, source: str | int) -> str:
         """The input that a stream or a chain reads."""
         return source if isinstance(source, str) else self.chain_inputs[source]
@@ -157,8 +177,8 @@ class Changes:
     def _log(self, memory: Memory, node: Node, taken: Mapping[str | int, Taken], span: Span) -> Log:
         """The changelog of an operator for a stretch of time."""
         match node:
-            case Source(input=name):
-                return taken[name].log
+            case Source(input=name, numbered=numbered):
+                return numbering(taken[name].log) if numbered else taken[name].log
             case Chained():
                 return taken[id(node)].log
             case Union() | Join() | Minus():
@@ -171,6 +191,8 @@ class Changes:
         match node:
             case Window(range=length):
                 return windowed(logs[0], length)
+            case Streamed(lifetime=lifetime):
+                return streamed(logs[0], lifetime)
             case Filter(condition=condition):
                 return filtered(logs[0], condition)
             case Project(items=items):
@@ -190,7 +212,8 @@ class Changes:
     def _compiled(self, node: Node) -> Tuples:
         """Makes the operators below and at a node; says what it yields, by trying it out on no tuples."""
         if isinstance(node, Source):
-            return self.readers[node.input].sample
+            sample = self.readers[node.input].sample
+            return numbering(of_tuples(sample)).born if node.numbered else sample
         if isinstance(node, Chained):
             self.chains[id(node)] = ChainReader(self.names[id(node)], node)
             self.chain_inputs[id(node)] = node.input
@@ -211,6 +234,15 @@ class Changes:
                 self.operators[id(node)] = Joined(name, columns, on, condition, *both)
         logs = [of_tuples(sample) for sample in samples]
         return self._applied(Memory(State()), node, logs, Span(EARLIEST, EARLIEST)).born
+
+
+def numbering(log: Log) -> Log:
+    """The same with the number of each row in its input, from 1 on, as one more column: its identity counts from 0."""
+    return replace(log, born=_numbered(log.born), ended=_numbered(log.ended))
+
+
+def _numbered(tuples: Tuples) -> Tuples:
+    return tuples.holding(tuples.rows.append_column(NUMBERED, pa.array(tuples.ids[0] + 1)))
 
 
 def refuse_marks(root: Node) -> None:

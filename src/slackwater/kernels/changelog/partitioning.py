@@ -55,7 +55,7 @@ class _Trace:
         """The columns by which everything up to this operator can be taken apart."""
         match node:
             case Source():
-                return list(self._source(node))
+                return [] if node.numbered else list(self._source(node))
             case Chained():
                 return _chain(parse(node.chain), node.input)
             case Project(child=child, items=items):

@@ -6,12 +6,13 @@ A negative is sent on only if it ends its tuple before the bound that the window
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from slackwater.kernels.arrays import LATEST, Bools, Ints, table, true
 from slackwater.kernels.chain import Item
-from slackwater.kernels.changelog.log import Log, Tuples, in_order, together
+from slackwater.kernels.changelog.log import Log, Tuples, in_order, of_tuples, together
 from slackwater.kernels.expressions import Tree, evaluate
 
 
@@ -24,6 +25,13 @@ def windowed(log: Log, length: int) -> Log:
 def _shortened(tuples: Tuples, length: int) -> Tuples:
     last = np.minimum(tuples.start, LATEST - length) + length
     return Tuples(tuples.rows, tuples.start, np.minimum(tuples.end, last), tuples.ids)
+
+
+def streamed(log: Log, lifetime: int | None) -> Log:
+    """What begins as rows of a stream, whose end nothing before them says."""
+    start = log.born.start
+    end = np.full(len(start), LATEST) if lifetime is None else np.minimum(start, LATEST - lifetime) + lifetime
+    return of_tuples(replace(log.born, end=end))
 
 
 def filtered(log: Log, condition: Tree) -> Log:

@@ -7,8 +7,8 @@
                "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
                          "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
 
-Operators: source, chain, window, counted, filter, project, union, join, aggregate, distinct, minus. `class` is the
-monotonicity class of what the operator yields, `key` its primary key or null; both are the algebra's. Times are in
+Operators: source, chain, stream, window, counted, filter, project, union, join, aggregate, distinct, minus. `class` is
+the monotonicity class of what the operator yields, `key` its primary key or null; both are the algebra's. Times are in
 microseconds.
 """
 
@@ -52,8 +52,11 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Source:
+    """An input; if `numbered`, with one more column, the number of each row in it (NUMBERED)."""
+
     edge: Edge
     input: str
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,15 @@ class Chained:
     edge: Edge
     input: str
     chain: Mapping[str, Any]
+    lifetime: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Streamed:
+    """What an operator yields as the rows of a stream: each lives on from when it began, or for `lifetime` ticks."""
+
+    edge: Edge
+    child: Node
     lifetime: int | None
 
 
@@ -141,7 +153,11 @@ class Minus:
     right: Node
 
 
-Node: TypeAlias = Source | Chained | Window | Counted | Filter | Project | Union | Join | Aggregate | Distinct | Minus
+Node: TypeAlias = (
+    Source | Chained | Streamed | Window | Counted | Filter | Project | Union | Join | Aggregate | Distinct | Minus
+)
+NUMBERED = "#row_number"
+"""The column that a numbered source has besides those of its input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +220,8 @@ def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
             return inputs[name].change_type is not None
         case Aggregate() | Minus() | Counted():
             return True
+        case Streamed():
+            return False
         case _:
             return any(ends(each, inputs) for each in children(node))
 
@@ -219,7 +237,9 @@ def _node(given: Mapping[str, Any]) -> Node:
         raise ValueError(f"there is no class {edge.level}")
     match given["op"]:
         case "source":
-            return Source(edge, given["input"])
+            return Source(edge, given["input"], bool(given.get("numbered")))
+        case "stream":
+            return Streamed(edge, _node(given["child"]), given.get("lifetime"))
         case "chain":
             return Chained(edge, given["input"], given["chain"], given.get("lifetime"))
         case "window":

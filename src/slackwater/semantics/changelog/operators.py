@@ -47,7 +47,7 @@ class Changes:
     def log(self, plan: Plan) -> Log:
         """The changelog of an operator over the disorder-controlled order of its streams."""
         instants = instants_of(plan)
-        if instants.at_boundaries and not changing(plan):
+        if instants.at_boundaries and not changing(plan) and not differing(plan):
             # An answer at a boundary stands until the next one.
             return sources.of_stream(self.run.stream(plan), instants.every.amount)
         match plan:
@@ -119,6 +119,17 @@ def changing(plan: Plan) -> bool:
     incoming = any(isinstance(node, Scan) and node.change_type for node in walk(plan))
     inner = [node for node in walk(plan) if isinstance(node, (Subquery, View))]
     return incoming or bool(no_final_answer(plan)) or any(no_final_answer(node.query) for node in inner)
+
+
+def differing(plan: Plan) -> bool:
+    """Whether a UNION puts answers together that stand for different times: each until the next of its own side."""
+    match plan:
+        case Union(left=left, right=right):
+            return instants_of(left).every != instants_of(right).every or differing(left) or differing(right)
+        case Select(child=child) | Project(child=child) | Emit(child=child):
+            return differing(child)
+        case _:
+            return False
 
 
 def plain(plan: Plan) -> bool:

@@ -1,14 +1,13 @@
 """From a plan under EMIT CHANGES to the tree of operators that computes its changelog.
 
 Columns have the names by which the plan refers to them (`alias.name` where the name alone is not enough). Class and key
-of every edge are the algebra's. What has no kernel is refused: sampling by time, and final answers over several
-streams in a changelog.
+of every edge are the algebra's. What has no kernel is refused (SW-363), and what has no meaning (SW-243).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -40,7 +39,9 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Field, Schema
 from slackwater.errors import QueryError
-from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, slotted
+from slackwater.kernels.expressions import marks_of
+from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, unions
+from slackwater.spark.fused.instant import numbered, with_marks
 from slackwater.spark.fused.lowering import call, chain_of
 from slackwater.spark.fused.trees import tree_of
 
@@ -109,8 +110,11 @@ def lowered(plan: Plan) -> Lowered:
     """The operator of a plan over those of its inputs."""
     if _stands(plan) and (one_stream(plan) or not isinstance(plan, RELATIONAL)):
         if any(isinstance(node, Window) and not node.range.is_time for node in walk(plan)):
-            raise refused("RANGE in tuples at boundaries has no changelog together with another stream")
-        return _chained(plan, plan.query if isinstance(plan, Subquery | View) else plan)
+            raise refused(
+                "RANGE in tuples at boundaries has no changelog where another stream decides how long it goes on"
+            )
+        query = plan.query if isinstance(plan, Subquery | View) else plan
+        return _chained(plan, query) if one_stream(query) else _streamed(plan, query)
     match plan:
         case Scan(stream=stream):
             names = tuple(field.name for field in plan.fields)
@@ -137,8 +141,6 @@ def lowered(plan: Plan) -> Lowered:
         case Select() | Project() | Aggregate() | Distinct():
             return _unary(plan, plan.child)
         case Union(left=left, right=right) | Minus(left=left, right=right):
-            if _stands(plan) and instants_of(left).every != instants_of(right).every:
-                raise refused("windows with different instants have no changelog together")
             one, two = lowered(left), lowered(right)
             node = {"op": type(plan).__name__.lower(), "left": one.node, "right": two.node}
             return _edged(plan, node, one.names, [one.node, two.node])
@@ -149,17 +151,30 @@ def refused(what: str) -> QueryError:
     return QueryError(
         "SW-363",
         what,
-        expected="RANGE in time or tuples, at every row or every n-th, or no window",
-        hint="use one stream, or windows without SLIDE, or EMIT FINAL",
+        expected="windows in time over several streams; windows and frequencies of any kind over one",
+        hint="use RANGE in time without SLIDE, write what several streams yield to a sink and read that, or EMIT FINAL",
+    )
+
+
+def uncountable() -> QueryError:
+    return QueryError(
+        "SW-243",
+        "rows that may still change cannot be counted",
+        expected="the rows of a stream, which stay what they are",
+        hint="count them in the query that reads this, or use RANGE in time without SLIDE and FREQUENCY",
     )
 
 
 def _counted(plan: Plan, window: Window, every: Length, by: tuple[str, ...], count_by: tuple[str, ...]) -> Lowered:
     """A window whose rows leave when others come, over the rows of a stream."""
     strict = isinstance(plan, Frequency) and plan.strict
+    if changing(window.child):
+        raise uncountable()
     below = lowered(window.child)
     if every.is_time or strict or below.node["class"] != 1:
-        raise refused("only rows of a stream can be counted, and only every n-th row be an instant")
+        raise refused("only every n-th row of a stream can be an instant of a changelog")
+    if not one_stream(window.child):
+        raise refused("rows of several streams cannot be counted: those of one time have no order among each other")
     here = below.over(window.child)
     columns = [[here.find(reference).name for reference in each] for each in (by, count_by)]
     length = {"time" if window.range.is_time else "tuples": window.range.amount}
@@ -174,8 +189,27 @@ def _stands(plan: Plan) -> bool:
 
 
 def _unary(plan: Select | Project | Aggregate | Distinct, child: Plan) -> Lowered:
-    below = lowered(child)
-    here = below.over(child)
+    return _over(plan, child, lowered(child))
+
+
+def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Lowered) -> Lowered:
+    """The operator of a plan over that of its input."""
+    made = _made(plan, below.over(child), below)
+    if "row_number" in set().union(*map(marks_of, _trees(made.node))):
+        below = replace(below, node=numbered(below.node))
+    node = with_marks(made.node, plan)
+    return _edged(plan, {**node, "child": below.node}, made.names, [below.node])
+
+
+def _trees(node: Node) -> list[Any]:
+    """The expressions of an operator."""
+    items = [tree for _, tree, _ in [*node.get("items", ()), *node.get("group", ())]]
+    arguments = [tree for _, _, given, *_ in node.get("calls", ()) for tree in given]
+    return [*items, *arguments, *([node["condition"]] if "condition" in node else [])]
+
+
+def _made(plan: Select | Project | Aggregate | Distinct, here: Schema, below: Lowered) -> Lowered:
+    """The operator without its input."""
     match plan:
         case Select(condition=condition):
             node, names = {"op": "filter", "condition": tree_of(condition, here)}, below.names
@@ -188,7 +222,7 @@ def _unary(plan: Select | Project | Aggregate | Distinct, child: Plan) -> Lowere
             node = {"op": "aggregate", "group": _items(group, names, here), "calls": calls}
         case Distinct():
             node, names = {"op": "distinct"}, below.names
-    return _edged(plan, {**node, "child": below.node}, names, [below.node])
+    return Lowered(node, names)
 
 
 def _items(items: tuple[Item, ...], names: Sequence[str], here: Schema) -> list[list[Any]]:
@@ -274,14 +308,47 @@ def _unique(names: Sequence[str]) -> tuple[str, ...]:
 
 def _stream(plan: Plan, query: Plan) -> Lowered:
     """A query with final answers as the stream of its rows; what looks at one row at a time is part of the tree."""
-    return lowered(plain) if (plain := row_wise(query)) is not None else _chained(plan, query)
+    if (plain := row_wise(query)) is not None:
+        return lowered(plain)
+    return _chained(plan, query) if one_stream(query) else _streamed(plan, query)
+
+
+def _streamed(plan: Plan, query: Plan) -> Lowered:
+    """The final answers of a query over several streams: what its operators yield, each from when it began on."""
+    every = instants_of(plan).every
+    level, lifetime = (2, every.amount) if every.is_time else (1, None)
+    if every.is_time and any(instants_of(node.left).every != instants_of(node.right).every for node in unions(query)):
+        raise refused("answers with different instants cannot be read at the boundaries of one of them")
+    below = _emitted(query)
+    node = {"op": "stream", "child": below.node, "lifetime": lifetime, "class": level}
+    return Lowered({**node, "key": _key(plan, below.names)}, below.names)
+
+
+def _emitted(query: Plan) -> Lowered:
+    """An operator whose tuples begin when a query over streams emits its rows."""
+    match query:
+        case _ if one_stream(query):
+            return _stream(query, query)
+        case Union(left=left, right=right):
+            one, two = _emitted(left), _emitted(right)
+            return _edged(query, {"op": "union", "left": one.node, "right": two.node}, one.names, [one.node, two.node])
+        case Select(child=child) | Project(child=child) if not isinstance(child, Join):
+            return _over(query, child, _emitted(child))
+        case Select() | Project() | Join():
+            return lowered(query)
+        case Aggregate() | Distinct() | Minus() if instants_of(query).at_boundaries:
+            return lowered(query)
+    what = "a window with SLIDE" if isinstance(query, Window) else f"a {type(query).__name__.lower()}"
+    raise refused(f"{what} over the answers of several streams has no changelog operator")
 
 
 def _chained(plan: Plan, query: Plan) -> Lowered:
     """The chain of a query over one stream; at boundaries its rows live until the next."""
+    if changing(query):
+        raise uncountable()
+    if not one_stream(query):
+        raise refused("rows of several streams cannot be sampled: those of one time have no order among each other")
     scans = [node for node in walk(query) if isinstance(node, Scan)]
-    if not one_stream(query) or any(map(slotted, walk(query))):
-        raise refused(f"the final answers of this {type(query).__name__.lower()} cannot be read by a changelog")
     every = instants_of(plan).every
     chain = {"op": "chain", "input": scans[0].stream, "chain": chain_of(query)}
     names = tuple(field.name for field in schema_of(query))

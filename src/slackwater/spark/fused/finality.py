@@ -8,7 +8,6 @@ from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
     Distinct,
-    Frequency,
     Join,
     Minus,
     Plan,
@@ -60,7 +59,7 @@ def row_wise(plan: Plan) -> Plan | None:
     return None
 
 
-def slotted(plan: Plan) -> bool:
-    """Whether rows are known only when a slot of time has passed, after others that are later."""
-    jump = isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
-    return isinstance(plan, Frequency) and plan.every.is_time and not plan.strict and not jump
+def unions(plan: Plan) -> list[Union]:
+    """The unions of a query, those of its subqueries apart."""
+    below = [] if isinstance(plan, Scan | Subquery | View) else [each for node in inputs(plan) for each in unions(node)]
+    return [plan, *below] if isinstance(plan, Union) else below

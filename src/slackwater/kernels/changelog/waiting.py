@@ -1,0 +1,35 @@
+"""Changes of one input that wait for another: a row that is sampled by time is known when its slot has passed.
+
+A query has one clock, that of the slowest of what it reads. What others have already said of later times is kept here
+until all have come so far.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from slackwater.kernels.arrays import EARLIEST, NO_INTS
+from slackwater.kernels.changelog.living import CODE, START, numbers, tuples_of, with_code
+from slackwater.kernels.changelog.log import Log
+from slackwater.kernels.state import Memory
+
+
+class Waiting:
+    """What of an input is not told yet: tuples by their start, and tuples that are ended by that time (their code)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def step(self, memory: Memory, log: Log, upto: int) -> Log:
+        """Take in changes, and give those before a time."""
+        born = self._due(memory, f"{self.name}.born", START, with_code(log.born, log.born.start), upto)
+        ended = self._due(memory, f"{self.name}.ended", CODE, with_code(log.ended, log.at), upto)
+        begun = log.born.at(NO_INTS) if born is None else tuples_of(born)
+        if ended is None:
+            return Log(begun, log.ended.at(NO_INTS), NO_INTS, NO_INTS)
+        return Log(begun, tuples_of(ended), numbers(ended, CODE))
+
+    def _due(self, memory: Memory, name: str, clock: str, new: pa.RecordBatch, upto: int) -> pa.RecordBatch | None:
+        due, store = memory.store(name, clock).add(new).due(upto - 1 if upto > EARLIEST else EARLIEST)
+        memory.put_store(name, store)
+        return due

@@ -1,0 +1,127 @@
+"""Queries that random plans seldom have: sampled streams, answers of several streams, marks of an instant."""
+
+from __future__ import annotations
+
+import pytest
+from tests.kernels.changelog.running import ran, run
+from tests.kernels.changelog.test_laws import check_same, given_by
+
+from slackwater.errors import QueryError
+from slackwater.kernels.changelog.boundaries import changelog_kernel
+from slackwater.kernels.changelog.kernel import Changes
+from slackwater.kernels.changelog.partitioning import partitioning
+from slackwater.lang import bind_query
+from slackwater.semantics import interpret
+from slackwater.spark.fused.changelog import changes_of
+from slackwater.testing.catalog import CATALOG
+from slackwater.testing.choices import Seeded
+from slackwater.testing.streams import make_feeds
+
+SECOND = 1_000_000
+STREAMS = ("Readings", "Pulses", "Edits")
+QUERIES = {
+    "sampled": "SELECT id, v FROM Readings [FREQUENCY 3 seconds]",
+    "sampled per key, grouped": """SELECT id, COUNT(*) AS n FROM Readings [FREQUENCY 4 seconds PARTITIONED BY id]
+        GROUP BY id""",
+    "sampled by two clocks": """SELECT DISTINCT id FROM Readings [FREQUENCY 3 seconds]
+        EXCEPT SELECT id FROM Pulses [FREQUENCY 5 seconds]""",
+    "sampled beside a window": """SELECT r.id, p.v FROM Readings AS r [FREQUENCY 4 seconds],
+        Pulses AS p WHERE r.id = p.id""",
+    "sampled beside a changelog": """SELECT id FROM Edits EXCEPT SELECT id FROM Pulses [FREQUENCY 4 seconds]""",
+    "sampled in a subquery": """SELECT COUNT(*) AS n FROM (SELECT id FROM Readings [FREQUENCY 3 seconds]) AS q
+        [RANGE 6 seconds]""",
+    "slides apart": """SELECT id, COUNT(*) AS n FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id
+        UNION ALL SELECT id, COUNT(*) AS n FROM Pulses [RANGE 4 seconds SLIDE 2 seconds] GROUP BY id""",
+    "a slide and rows": """SELECT id FROM Readings [RANGE 6 seconds SLIDE 3 seconds]
+        UNION ALL SELECT id FROM Pulses [RANGE 5 seconds]""",
+    "extents together in a subquery": """SELECT COUNT(*) AS n FROM (SELECT id FROM Readings
+        [RANGE 6 seconds SLIDE 3 seconds] UNION ALL SELECT id FROM Pulses [RANGE 4 seconds SLIDE 3 seconds]) AS q""",
+    "pairs as a stream": """SELECT id, COUNT(*) AS n FROM (SELECT r.id, p.v FROM Readings AS r [RANGE 6 seconds],
+        Pulses AS p [RANGE 3 seconds] WHERE r.id = p.id) AS q [RANGE 4 seconds] GROUP BY id""",
+    "two streams as one": """SELECT id, COUNT(*) AS n FROM (SELECT id FROM Readings WHERE v > 0
+        UNION ALL SELECT id FROM Pulses [RANGE 5 seconds]) AS q [RANGE 4 seconds] GROUP BY id""",
+    "pairs of extents as a stream": """SELECT COUNT(*) AS n FROM (SELECT r.id, COUNT(*) AS m
+        FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]
+        WHERE r.id = p.id GROUP BY r.id) AS q [RANGE 4 seconds]""",
+    "difference of extents as a stream": """SELECT id, COUNT(*) AS m FROM (SELECT id
+        FROM Readings [RANGE 6 seconds SLIDE 3 seconds]
+        EXCEPT SELECT id FROM Pulses [RANGE 3 seconds SLIDE 3 seconds]) AS q GROUP BY id""",
+    "numbers": "SELECT id, row_number FROM Readings [RANGE 5 seconds] WHERE row_number % 2 = 1",
+    "numbers of a changelog": "SELECT id, row_number FROM Edits [RANGE 5 seconds]",
+    "greatest number": "SELECT id, MAX(row_number) AS latest FROM Readings [RANGE 5 seconds] GROUP BY id",
+    "bounds of joined extents": """SELECT r.id, window_start, window_end, row_time
+        FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]
+        WHERE r.id = p.id""",
+    "bounds of groups of joined extents": """SELECT r.id, COUNT(*) AS n, window_end
+        FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]
+        GROUP BY r.id""",
+}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
+    plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
+    told = 0
+    for seed in range(8):
+        feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=30)
+        found = ran(plan, feeds)
+        check_same(found, interpret(plan, feeds, flush=True))
+        told += len(found.changes)
+    assert told > 10
+
+
+@pytest.mark.parametrize("name", [name for name in QUERIES if name.startswith("sampled")])
+def test_what_is_sampled_comes_when_its_slot_has_passed_and_nothing_else_before_it(name: str):
+    plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
+    for seed in range(6):
+        feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14)
+        wanted, found = interpret(plan, feeds, flush=True).changes, ran(plan, feeds).changes
+        for batch in range(max((each.batch for each in wanted), default=-1) + 1):
+            mine, theirs = (
+                {(each.type, each.valid_from) for each in log if each.batch == batch} for log in (found, wanted)
+            )
+            assert mine == theirs
+
+
+def test_what_waits_is_part_of_the_state():
+    """A state that goes through bytes after every batch yields what one does that stays in memory."""
+    plan = bind_query(f"{QUERIES['sampled beside a changelog']} EMIT CHANGES", CATALOG)
+    feeds = make_feeds(Seeded(3), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14)
+    kernel, batches = changelog_kernel(changes_of(plan)), given_by(plan, feeds)
+    assert run(kernel, batches, stored=True).changes == run(kernel, batches, stored=False).changes
+
+
+def test_rows_that_are_numbered_stay_together():
+    made = Changes(changes_of(bind_query(f"{QUERIES['greatest number']} EMIT CHANGES", CATALOG)))
+    assert partitioning(made.query) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "code"),
+    [
+        ("SELECT v FROM Edits [RANGE 2 TUPLES]", "SW-243"),
+        ("SELECT v FROM Edits [RANGE 5 seconds SLIDE 5 seconds]", "SW-243"),
+        ("SELECT v FROM Edits [FREQUENCY 5 seconds]", "SW-243"),
+        ("SELECT COUNT(*) AS n, row_number FROM Readings [RANGE 5 seconds]", "SW-361"),
+        ("SELECT id, row_number FROM Readings [RANGE 2 TUPLES]", "SW-361"),
+        (
+            "SELECT r.v FROM Readings AS r [RANGE 5 TUPLES, FREQUENCY 5 seconds], "
+            "Pulses [RANGE 5 seconds SLIDE 5 seconds]",
+            "SW-363",
+        ),
+        ("SELECT n FROM (SELECT r.v AS n FROM Readings AS r, Pulses AS p) AS q [RANGE 2 TUPLES]", "SW-363"),
+        (
+            "SELECT n FROM (SELECT r.v AS n FROM Readings AS r, Pulses AS p) AS q [RANGE 2 seconds SLIDE 1 second]",
+            "SW-363",
+        ),
+        ("SELECT n FROM (SELECT r.v AS n FROM Readings AS r, Pulses AS p) AS q [FREQUENCY 2 seconds]", "SW-363"),
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT id FROM Readings [RANGE 6 seconds SLIDE 3 seconds] UNION ALL "
+            "SELECT id FROM Pulses [RANGE 4 seconds SLIDE 2 seconds]) AS q",
+            "SW-363",
+        ),
+    ],
+)
+def test_what_is_refused(query: str, code: str):
+    with pytest.raises(QueryError, match=code):
+        changes_of(bind_query(f"{query} EMIT CHANGES", CATALOG))
