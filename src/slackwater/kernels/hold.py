@@ -72,8 +72,8 @@ class Hold:
         rows = rows.at(rows.time >= span.before)
         ready = rows.time < span.now
         waiting, store = memory.store(self.name, TIME).due(span.now - 1 if span.now > EARLIEST else EARLIEST)
-        memory.put_store(self.name, store.add(packed(rows.at(~ready))))
         out = rows.at(ready)
+        memory.put_store(self.name, store if out is rows else store.add(packed(rows.at(~ready))))
         if waiting is not None:
             out = after(unpacked(waiting), out)
         order = in_sequence(out.time, *(out.marks[name].to_numpy() for name in (ARRIVAL, POSITION)))
@@ -86,5 +86,6 @@ class Hold:
             out = out if order is None else out.at(order)
             return out.marked(ROW_NUMBER, np.arange(last + 1, last + 1 + len(out))), span
         places = self.cycle.places(last, len(out))
-        out = out.at(places if order is None else order[places])
-        return out.marked(ROW_NUMBER, last + 1 + places).marked(CYCLE, last + 1 + places), span
+        number = last + 1 + places
+        out = out.at(places if order is None else order.take(places))
+        return out.marked(ROW_NUMBER, number).marked(CYCLE, number), span

@@ -49,7 +49,7 @@ class AtEveryNth:
         self.parts.put(memory, np.array([now]))
         first, end = before // self.every, now // self.every
         if cycle:
-            chosen, enter, exits = self._of_cycle(rows, first, end)
+            chosen, enter, exits = self._of_cycle(before, now, first, end)
         else:
             chosen = np.arange(self.every - 1 - before % self.every, len(rows), self.every)
             enter, exits = self._of_all(rows, before, first, end)
@@ -64,12 +64,14 @@ class AtEveryNth:
         whole = cycle or (not self.window.range.is_time and self.length >= self.every)
         return Scheduled(schedule, None, enter, exits, whole)
 
-    def _of_cycle(self, rows: Rows, first: int, end: int) -> tuple[Index, Ints, Ints]:
-        """Every row is in the window that ends next, and in no other."""
-        number: Ints = rows.marks[CYCLE].to_numpy()
-        nth = -(-number // self.every)
+    def _of_cycle(self, before: int, now: int, first: int, end: int) -> tuple[Index, Ints, Ints]:
+        """Every row is in the window that ends next, and in no other: they come window by window."""
+        nth = np.arange(first + 1, end + 2)
+        ends = nth * self.every
+        counts = np.maximum(np.minimum(ends, now) - np.maximum(ends - self.length, before), 0)
         enter = np.where(nth <= end, nth - 1 - first, LATEST)
-        return np.flatnonzero(number == nth * self.every), enter, (nth + 1) * self.every
+        chosen = np.cumsum(counts)[nth <= end] - 1
+        return chosen, np.repeat(enter, counts), np.repeat(ends + self.every, counts)
 
     def _of_all(self, rows: Rows, before: int, first: int, end: int) -> tuple[Ints, Ints]:
         to, counts = runs(before + 1, len(rows), self.every)
