@@ -1,4 +1,7 @@
-"""Kinds of plan over one small stream, into Parquet and a table; how to run them here, or in a process that can die."""
+"""Kinds of plan over one small stream, into Parquet and a table; how to run them here, or in a process that can die.
+
+The stream is in files, one a batch: to start a source of our own takes a process for each pipeline.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,9 @@ from io import StringIO
 from pathlib import Path
 from time import monotonic
 
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 from pyspark.sql import SparkSession
 from rich.console import Console
 from tests.postgres import Database
@@ -21,10 +27,10 @@ from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
 
-ROWS = 600
-STREAM = f"""
+ROWS, FILES = 600, 3
+STREAM = """
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
-USING generate OPTIONS (rate '200', rows '{ROWS}', pace 'max', batch '1 second', mean '0.5 seconds', seed '11')
+USING parquet OPTIONS (path '{path}', maxFilesPerTrigger '1')
 TIMESTAMP BY timestamp ARRIVAL BY received;
 """
 QUERIES = {
@@ -56,12 +62,34 @@ EMIT CHANGES;
 """
 """A changelog that keeps a table; nothing is late, and so every row is in it at the end."""
 PATIENCE = 240
+MOMENT = pa.timestamp("us", "UTC")
 
 
 def script(folder: Path, names: Sequence[str] = tuple(QUERIES)) -> str:
-    """The file to run; a sink and a pipeline for each name."""
+    """The file to run; a sink and a pipeline for each name. Its stream is written first."""
+    arrived(folder / "in")
     sinks = [f"CREATE SINK {name} USING parquet OPTIONS (path '{folder / 'out' / name}');" for name in names]
-    return STREAM + "\n".join(sinks) + "".join(f"\nINSERT INTO {name} {QUERIES[name]};" for name in names)
+    pipelines = [f"INSERT INTO {name} {QUERIES[name]};" for name in names]
+    return "\n".join([STREAM.format(path=folder / "in"), *sinks, *pipelines])
+
+
+def arrived(folder: Path) -> None:
+    """A second of rows in each file, half a second late on average; Spark takes the oldest file first."""
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(11)
+    received = 1_700_000_000_000_000 + np.sort(rng.integers(0, FILES * 1_000_000, ROWS))
+    columns = {
+        "vehID": rng.integers(0, 50, ROWS).astype(np.int32),
+        "segment": rng.integers(0, 5, ROWS).astype(np.int32),
+        "speed": rng.normal(60, 10, ROWS),
+        "timestamp": pa.array(received - rng.exponential(500_000, ROWS).astype(np.int64), MOMENT),
+        "received": pa.array(received, MOMENT),
+    }
+    table = pa.table(columns)
+    for number in range(FILES):
+        file = folder / f"{number}.parquet"
+        parquet.write_table(table.slice(number * ROWS // FILES, ROWS // FILES), file)
+        os.utime(file, (number, number))
 
 
 def finish(folder: Path, text: str, *, flush: bool = True) -> str:
