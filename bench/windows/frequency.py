@@ -3,6 +3,7 @@
 `RANGE W TUPLES, FREQUENCY F TUPLES`, AVG, over rows in order, as in the paper. The window-id approach numbers the rows,
 gives each a copy for every window that it is in, and groups the copies by window id: the same check of the order and
 the same aggregate, so that only the sampling differs. The answers are compared. Processor time, in turns, best of five.
+Then the same over rows that are up to 50 ms out of order, which both have to hold back and put in order.
 
 Figure 5: mixed jumping windows, RANGE in seconds and FREQUENCY in tuples, which window ids cannot express: milliseconds
 per answer. `python -m bench.windows.frequency --pages` writes docs/experiments/csql-figures-3-to-5.md.
@@ -23,6 +24,8 @@ FREQUENCIES = (100, 1_000, 10_000, 100_000)
 SHARES = (0.1, 0.3, 0.6, 1.0, 1.5, 2.0, 3.0)
 SPANS = (1, 10, 60)
 TURNS = 5
+LATEST = 50
+"""Milliseconds that a row of the disordered stream can be late."""
 
 
 def ordered_rows():
@@ -31,6 +34,22 @@ def ordered_rows():
     times = pa.array(np.arange(ROWS) * MS).cast(pa.timestamp("us", "UTC"))
     keys = pa.array(rng.integers(0, KEYS, ROWS).astype(np.int32))
     return pa.record_batch([keys, pa.array(rng.random(ROWS) * 100), times], names=["k", "x", "ts"])
+
+
+def disordered_rows():
+    """The same rows as they come if each is up to `LATEST` late."""
+    given = ordered_rows()
+    late = np.random.default_rng(2).integers(0, LATEST, ROWS)
+    return given.take(pa.array(np.argsort(np.arange(ROWS) + late, kind="stable")))
+
+
+def punctuations(given):
+    """Batches, and the punctuation up to which all rows have come."""
+    times = np.maximum.accumulate(given.column("ts").cast(pa.int64()).to_numpy())
+    behind = 0 if (np.diff(given.column("ts").cast(pa.int64()).to_numpy()) > 0).all() else LATEST
+    for start in range(0, ROWS, BATCH):
+        last = start + BATCH >= ROWS
+        yield given.slice(start, BATCH), int(times[min(start + BATCH, ROWS) - 1]) + MS - (0 if last else behind * MS)
 
 
 def average(grouped):
@@ -52,8 +71,8 @@ def mixed(span, every, grouped):
 def drive(fused, given):
     """Every batch of a stream through one kernel, and its answers."""
     state, found = fused.init(), []
-    for start in range(0, given.num_rows, BATCH):
-        state, output, _ = fused.step(state, given.slice(start, BATCH), (start + BATCH) * MS)
+    for batch, punctuation in given:
+        state, output, _ = fused.step(state, batch, punctuation)
         found.append(output)
     return pa.Table.from_batches(found)
 
@@ -64,8 +83,8 @@ def by_window_id(length, every, grouped):
 
     def run(given):
         waiting, open_, found, number = ordered.init(), tallied.init(), [], 0
-        for start in range(0, given.num_rows, BATCH):
-            waiting, output, _ = ordered.step(waiting, given.slice(start, BATCH), (start + BATCH) * MS)
+        for batch, punctuation in given:
+            waiting, output, _ = ordered.step(waiting, batch, punctuation)
             copies = tagged(output, number, length, every)
             number += output.num_rows
             open_, made, _ = tallied.step(open_, copies, number // every + 1)
@@ -104,8 +123,8 @@ def same(one, two):
     return one.column("a").to_pylist() == two.column("a").to_pylist()
 
 
-def ratios(grouped):
-    given = ordered_rows()
+def ratios(grouped, rows=None):
+    given = list(punctuations(ordered_rows() if rows is None else rows))
     found = {}
     for every in FREQUENCIES:
         for share in SHARES:
@@ -123,7 +142,7 @@ def shown(found, title):
 
 def costs():
     """Milliseconds per answer row of mixed jumping windows, by seconds and frequency."""
-    given, found = ordered_rows(), {}
+    given, found = list(punctuations(ordered_rows())), {}
     for span in SPANS:
         for every in FREQUENCIES:
             started = time.process_time()
@@ -139,7 +158,10 @@ def main():
     plain, grouped = ratios(False), ratios(True)
     shown(plain, "figure 3, pushed down / window id")
     shown(grouped, f"figure 4, the same with GROUP BY, {KEYS} keys")
-    return plain, grouped, costs()
+    late = [ratios(grouped, disordered_rows()) for grouped in (False, True)]
+    shown(late[0], f"up to {LATEST} ms out of order")
+    shown(late[1], f"up to {LATEST} ms out of order, with GROUP BY")
+    return plain, grouped, late, costs()
 
 
 if __name__ == "__main__":
