@@ -40,9 +40,22 @@ def compositions(most: int = 4, max_rows: int = 10) -> st.SearchStrategy[Case]:
     return st.integers(0, 2**40).map(lambda seed: composition(seed, most, max_rows))
 
 
+def single(kind: str, seed: int, max_rows: int = 12) -> Case:
+    """One operator over windows, streams or a changelog."""
+    choices = Seeded(seed)
+    composer = Composer(choices)
+    sources = [composer.source() for _ in range(2 if kind in BINARY else 1)]
+    made = composer.unary(kind, *sources) if kind in UNARY else composer.binary(kind, *sources)
+    return case_of(choices, Emit(made, Mode.CHANGES), max_rows)
+
+
 def composition(seed: int, most: int = 4, max_rows: int = 10) -> Case:
     choices = Seeded(seed)
     plan = Emit(Composer(choices).composed(choices.between(1, most)), Mode.CHANGES)
+    return case_of(choices, plan, max_rows)
+
+
+def case_of(choices: Choices, plan: Emit, max_rows: int) -> Case:
     names = sorted({node.stream for node in walk(plan) if isinstance(node, Scan)})
     return Case(plan, make_feeds(choices, names, max_rows=max_rows))
 

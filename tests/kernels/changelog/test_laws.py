@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kernels.changelog.compositions import compositions
+from tests.kernels.changelog.compositions import BINARY, UNARY, compositions, single
 from tests.kernels.changelog.running import Given, Ran, answer_of, given_by, moments, ran, run, table_at
 
 from slackwater.algebra.lengths import Kind
@@ -81,6 +81,15 @@ def check(case: Case) -> None:
 @given(data=st.data())
 def test_the_changelog_is_what_the_plan_means(kind: str, data: st.DataObject):
     check(data.draw(KINDS[kind]))
+
+
+@pytest.mark.parametrize("kind", UNARY + BINARY)
+def test_every_operator_over_streams_windows_and_changelogs(kind: str):
+    cases = [single(kind, seed) for seed in range(20)]
+    read = {node.stream for case in cases for node in walk(case.plan) if isinstance(node, Scan)}
+    assert {"Edits", "Pulses"} <= read
+    for case in cases:
+        check(case)
 
 
 @FEW
