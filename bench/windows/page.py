@@ -23,7 +23,8 @@ soon as they are numbered. Processor time of one core, in turns, best of {turns}
 `python -m bench.windows.frequency --pages` writes this page.
 """
 LATE = """
-Every row comes up to {late} ms late: both hold rows back and put them in order, the kernel only those that some window has.
+Every row comes up to {late} ms late: both hold rows back and put them in order, the kernel only those that some window
+has.
 """
 WHY = """
 The larger the overlap, the more copies the window ids cost: the kernel keeps partial sums of the rows that come and go
