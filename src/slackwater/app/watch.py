@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from heapq import nsmallest
 from types import TracebackType
 from typing import Any
 
@@ -59,11 +61,11 @@ class Watch:
             if self.quiet:
                 return
             table = Table(*rows[0].__fields__, title=f"{pipeline}, batch {batch}", title_justify="left", box=None)
-            for row in _ordered(rows)[:ROWS_SHOWN]:
+            for row in _first(rows):
                 table.add_row(*map(_cell, row))
             self.console.print(table)
             if len(rows) > ROWS_SHOWN:
-                self.console.print(f"... {len(rows) - ROWS_SHOWN} more rows", style="dim")
+                self.console.print(f"... {len(rows) - ROWS_SHOWN:,} more rows", style="dim")
 
         return show
 
@@ -166,12 +168,19 @@ def _seconds(milliseconds: float) -> str:
     return f"{milliseconds / 1_000:.2f} s"
 
 
-def _ordered(rows: Sequence[Any]) -> Sequence[Any]:
+def _first(rows: Sequence[Any]) -> Sequence[Any]:
     """Rows of a boundary come in no order: by the end of their window, if they say it, then by their text."""
     if "window_end" not in rows[0].__fields__:
-        return rows
-    return sorted(rows, key=lambda row: (row.window_end, tuple(map(str, row))))
+        return rows[:ROWS_SHOWN]
+    return nsmallest(ROWS_SHOWN, rows, key=lambda row: (row.window_end, tuple(map(str, row))))
 
 
 def _cell(value: object) -> str:
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    """A value as one reads it at a glance: a moment to the millisecond, so that it stays in its line."""
+    match value:
+        case float():
+            return f"{value:.2f}"
+        case datetime():
+            return value.isoformat(" ", "milliseconds" if value.microsecond else "seconds")
+        case _:
+            return str(value)

@@ -9,9 +9,6 @@ from pyspark.sql import DataFrame
 from slackwater.spark.batches import Batch
 from slackwater.spark.sinks.sink import OnRows
 
-SHOWN = 1_000
-"""Of a batch that is shown, at most so many rows are fetched."""
-
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -26,4 +23,4 @@ class Shown:
         # The whole batch must run, shown or not, for its rows to be counted and its state to be written.
         rows = df.collect() if self.on_rows is not None else df.foreach(lambda _: None) or []
         if self.on_rows is not None and rows:
-            self.on_rows(batch.number, rows[:SHOWN])
+            self.on_rows(batch.number, rows)
