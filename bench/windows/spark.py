@@ -1,8 +1,9 @@
 """The fused operator on Spark: against Spark's own windows, and over ten million rows.
 
 A grouped average that Spark can run natively, over the same files, one a batch, in turns, at three overlaps; both
-follow the same watermark, a second behind the newest row, so that only the operators differ. Then CSQL's query 3, which
-Spark cannot run, over 10 million rows with 1, 1,000 and 100,000 keys: rows a second and memory, early and late.
+follow the same watermark, a second behind the newest row, so that only the operators differ. Then plans in a chain of
+operators and in one bucket, in turns. Then CSQL's query 3, which Spark cannot run, over 10 million rows with 1, 1,000
+and 100,000 keys: rows a second and memory, early and late.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.spark.control import CLOCK
+from slackwater.spark.fused.cutting import CHAIN
 from slackwater.spark.fused.fuse import fuse
 from slackwater.spark.session import local_session
 
@@ -38,6 +40,14 @@ WARM = 2
 OVERLAPS = {1: (60, 60), 10: (60, 6), 60: (60, 1)}
 AVERAGE = "SELECT k, AVG(x) AS mean, window_end FROM S [RANGE {length} seconds SLIDE {slide} seconds] GROUP BY k"
 RATES = "SELECT k, COUNT(*) AS n [FREQUENCY 10 TUPLES PARTITIONED BY k] FROM S [RANGE 10 seconds] GROUP BY k"
+
+CHAINS = {
+    "query 3, then an average over all": "SELECT AVG(n) AS mean FROM (RATES) AS P [RANGE 60 seconds]".replace(
+        "RATES", RATES
+    ),
+    "an average at every row, then one over all": "SELECT AVG(n) AS mean FROM "
+    "(SELECT k, AVG(x) AS n FROM S [RANGE 10 seconds] GROUP BY k) AS P [RANGE 60 seconds]",
+}
 
 
 @dataclass(slots=True)
@@ -127,6 +137,22 @@ def against_native(session: SparkSession, rows: int, turns: int) -> None:
             )
 
 
+def in_a_chain(session: SparkSession, rows: int, turns: int) -> None:
+    """Plans that no columns serve as a whole: as operators in a chain, and in one bucket."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_files(folder, rows, 5, keys=1_000)
+        for what, text in CHAINS.items():
+            took: dict[str, list[float]] = {"true": [], "false": []}
+            for _ in range(turns):
+                for asked in took:
+                    session.conf.set(CHAIN, asked)
+                    took[asked] += run(fused(session, folder, text)).seconds
+            chain, whole = (statistics.median(took[asked]) for asked in ("true", "false"))
+            print(f"{what}, {rows:,} rows a batch: in a chain {chain:.2f} s, in one bucket {whole:.2f} s", flush=True)
+    session.conf.unset(CHAIN)
+
+
 def at_length(session: SparkSession, rows: int, files: int, keys: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         write_files(Path(name), rows, files, keys)
@@ -144,6 +170,7 @@ def at_length(session: SparkSession, rows: int, files: int, keys: int) -> None:
 def main(rows: int = 500_000, files: int = 20, turns: int = 2) -> None:
     session = local_session("windows", master="local[2]", options={"spark.driver.memory": "2g"})
     against_native(session, rows, turns)
+    in_a_chain(session, rows, turns)
     for keys in (1, 1_000, 100_000):
         at_length(session, rows, files, keys)
     session.stop()

@@ -62,3 +62,12 @@ def test_the_toll_query_runs(spark, tmp_path: Path):
     assert len(synced) == len(set(synced))
     assert rows.where("NOT _sync").dropDuplicates().count() == rows.where("NOT _sync").count()
     assert rows.where("_sync AND (vehID IS NOT NULL OR segment IS NOT NULL)").count() == 0
+
+
+def test_a_plan_that_could_be_a_chain_of_operators_says_so(spark):
+    nested = "AVG(n) AS mean FROM (SELECT segment, COUNT(*) AS n FROM Traffic [RANGE 9 seconds] GROUP BY segment) AS P"
+    text = OVERLAP[: OVERLAP.index("segment, MAX")] + f"{nested} [RANGE 5 TUPLES];"
+    told = " ".join(written(parse_script(text), Format.TEXT, physical=True).split())
+    assert "one operator, in one bucket: RANGE 5 tuples every 1 tuple counts every row" in told
+    assert "SET spark.slackwater.fused.chain = true makes it 2 operators in a chain" in told
+    assert "in buckets by segment" in told
