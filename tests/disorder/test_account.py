@@ -39,3 +39,7 @@ def test_what_is_left_raises_the_level_and_what_is_overspent_lowers_it():
     assert account(100_000, 1_100).correction(settled=False) == pytest.approx((-100 - reserve) / 160)
     assert account(100_000, 5_000).correction(settled=False) == STRICTEST
     assert account(100_000, 0).correction(settled=False) == LOOSEST
+
+
+def test_a_steady_stream_needs_a_smaller_reserve():
+    assert account(100_000, 1_000).correction(settled=False, steady=True) == pytest.approx(-0.8 * sqrt(1_000) / 160)

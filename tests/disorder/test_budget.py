@@ -94,6 +94,20 @@ def test_a_burst_of_late_rows_stops_the_punctuation():
     assert stopped - calm <= 640
 
 
+def test_bursts_that_make_batches_short_are_expected_to_come_again():
+    # In a burst 1,000 rows take a second and not six: rows of the next batch come before the clocks have moved on.
+    for seed in (23, 123):
+        found, ratio = run(streams.bursts(80_000, seed=seed), 0.01, 1_000)
+        assert found.late_share <= 0.01
+        assert ratio < 1.1
+
+
+def test_a_steady_stream_spends_nearly_all_of_its_budget():
+    found, ratio = run(streams.pareto(50_000, seed=41), 0.05, 64)
+    assert 0.0485 < found.late_share <= 0.05
+    assert ratio < 1.05
+
+
 def test_a_share_of_nothing_or_all_is_refused():
     for wrong in (0.0, 1.0, -0.5):
         with pytest.raises(InputError) as refused:

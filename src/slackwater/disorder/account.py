@@ -44,11 +44,15 @@ class Account:
     def few(self) -> bool:
         return self.allowed < FEW
 
-    def correction(self, *, settled: bool) -> float:
-        """The logarithm by which the level is lowered or raised: what is left of the budget, less a reserve."""
+    def correction(self, *, settled: bool, steady: bool = False) -> float:
+        """The logarithm by which the level is lowered or raised: what is left of the budget, less a reserve.
+
+        The account of a steady stream stays within a quarter of a deviation of its aim, so that 0.8 are enough.
+        """
         if self.small and not settled:
             return STRICTEST
-        reserve = 0.02 * self.allowed + 1.5 * sqrt(self.allowed) * min(1.0, self.allowed / FEW)
+        deviation = sqrt(self.allowed) * min(1.0, self.allowed / FEW)
+        reserve = 0.8 * deviation if steady else 0.02 * self.allowed + 1.5 * deviation
         credit = CREDIT * max(0.0, min(1.0, 2 - 2 * self.allowed / FEW)) if settled else 0.0
         left = (self.allowed + credit - reserve - self.late) / (10 + 0.15 * self.allowed)
         return max(STRICTEST, min(LOOSEST, left))

@@ -16,15 +16,17 @@ from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.histogram import Histogram, delays
 from slackwater.disorder.sources import IDLE_SECONDS, Senders
 from slackwater.disorder.state import Fields, Value, pack, unpack
-from slackwater.disorder.trials import MEMORIES, Trials, slope
+from slackwater.disorder.steady import Steadiness
+from slackwater.disorder.trials import ALL, MEMORIES, Trials, slope
 from slackwater.errors import InputError
 
 Floats = NDArray[np.float64]
 
-VERSION = 2
+VERSION = 3
 FEWEST = 60  # rows before the first punctuation
 GUARDS = (64, 256, 1_024)
-SPREAD = (np.arange(8) + 0.5) / 8 / 2
+BATCHES = 16  # whose length says how short the next one may be
+SPREAD = (np.arange(8) + 0.5) / 8 / 2  # of a batch: the first half of the next one
 LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
 SETTLED = 10.0  # times its longest delay: a stream of that age has shown what it is like
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
@@ -35,8 +37,9 @@ class Budget:
     """The punctuation lags two clocks, the arrival clock and the newest timestamp, by what the account allows.
 
     The level is the share of rows that may be late from now on: D, less if too many were late, a little more if
-    few were. The delay behind each clock is the quantile of that level over the memory that served best so far,
-    and not below what the latest rows ask for. Nothing is released while rows may be later than the stream is old.
+    few were. The delay behind each clock is the quantile of that level over the memory that served best so far (all
+    history if the stream is steady), and not below what the latest rows ask for. Nothing is released while rows may
+    be later than the stream is old.
 
     >>> arrival = np.arange(5_000)
     >>> Budget(0.01).observe(arrival - arrival % 7, arrival) > 4_900
@@ -44,8 +47,8 @@ class Budget:
     """
 
     __slots__ = (
-        "_account", "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_learnt", "_newest", "_now",
-        "_offset", "_punctuation", "_recent", "_senders", "_trials", "_waiting",
+        "_account", "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_learnt", "_lengths", "_newest",
+        "_now", "_offset", "_punctuation", "_recent", "_senders", "_steadiness", "_trials", "_waiting",
     )  # fmt: skip
 
     def __init__(self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None) -> None:
@@ -55,8 +58,10 @@ class Budget:
         self._account = Account(dratio)
         self._clocks = (Histogram(MEMORIES), Histogram(MEMORIES))
         self._trials = Trials(dratio)
+        self._steadiness = Steadiness()
         self._senders = Senders(IDLE_SECONDS * ticks_per_second(unit) if idle is None else idle)
         self._recent: Times = np.zeros((2, 0), np.int64)
+        self._lengths: Floats = np.zeros((2, 0))
         self._learnt = self._waiting = self._grain = self._offset = 0
         self._first_arrival = self._first_event = self._now = self._newest = EARLIEST
         self._punctuation = NO_PUNCTUATION
@@ -73,7 +78,7 @@ class Budget:
             self._trials.count(event)
             allowed = self._sources_allow()
             if self._learnt >= FEWEST and self._old_enough(before):
-                self._punctuation = max(self._punctuation, min(self._advance(event, before), allowed))
+                self._punctuation = max(self._punctuation, min(self._advance(event), allowed))
         return self._punctuation
 
     def _sources_allow(self) -> int:
@@ -115,10 +120,17 @@ class Budget:
         self._recent = np.concatenate([self._recent, ages], axis=1)[:, -max(GUARDS) :]
         self._learnt += len(event)
         self._now, self._newest = int(clock[-1]), int(newest[-1])
+        if started:
+            self._lengthen(before)
         if self._grain != 1:
             apart = np.maximum(minus(event, np.int64(self._first_event)), -LATEST)
             self._grain = gcd(self._grain, int(np.gcd.reduce(apart)))
         return before
+
+    def _lengthen(self, before: tuple[int, int]) -> None:
+        """How far each clock moved during this batch."""
+        moved = np.array([[float(self._now) - float(before[0])], [float(self._newest) - float(before[1])]])
+        self._lengths = np.concatenate([self._lengths, moved], axis=1)[:, -BATCHES:]
 
     @property
     def _firsts(self) -> tuple[int, int]:
@@ -140,7 +152,8 @@ class Budget:
     def _correction(self) -> float:
         """What the account says; whether the stream is settled matters to it only while the budget is small."""
         elapsed = _elapsed((self._now, self._newest), self._firsts)
-        return self._account.correction(settled=self._account.few and self._lasted(SETTLED, elapsed))
+        settled = self._account.few and self._lasted(SETTLED, elapsed)
+        return self._account.correction(settled=settled, steady=self._steadiness.steady)
 
     def _lasted(self, times: float, elapsed: tuple[int, int]) -> bool:
         """Whether the stream is so many times as old as its longest delay."""
@@ -158,29 +171,37 @@ class Budget:
         unseen = max(clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
         return unseen <= self._level() * exp(max(0.0, self._correction()))
 
-    def _advance(self, event: Times, before: tuple[int, int]) -> int:
+    def _advance(self, event: Times) -> int:
         level, account = self._level(), self._correction()
         heads = np.array([float(self._now) - float(self._offset), float(self._newest)])
         usual = level * np.exp(self._trials.pressure())
         strict = np.maximum(usual * exp(account), level * exp(STRICTEST))
         every = np.ones(len(usual)) * level
         levels = np.stack([usual, every / 2, every * 2, strict, np.maximum(usual, strict)])
-        needed = np.stack([delays(c.survival(), c.highest(), c.weight(), levels) for c in self._clocks])
-        price = slope(needed[0, 1, -1], needed[0, 2, -1], level)
+        survival = [clock.survival() for clock in self._clocks]
+        needed = np.stack(
+            [delays(s, c.highest(), c.weight(), levels) for s, c in zip(survival, self._clocks, strict=True)]
+        )
+        half, twice = needed[0, 1:3, -1].tolist()
+        self._steadiness.observe(survival[0], len(event), self._learnt, half, twice)
+        price = slope(half, twice, level)
         self._trials.run(event, heads, needed[:, 0], level, price, float(self._first_event), max(1, self._grain))
-        best = self._trials.best
+        best = ALL if self._steadiness.steady else self._trials.best
         delay = np.minimum(needed[:, 3, best], LONGEST * needed[:, 4, best] + 1)
-        delay = np.maximum(delay, self._guard(level * exp(min(0.0, account)), before))
+        delay = np.maximum(delay, self._guard(level * exp(min(0.0, account))))
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
         return self._floor(clamp(min(*reached, self._newest)))
 
-    def _guard(self, level: float, before: tuple[int, int]) -> Floats:
+    def _guard(self, level: float) -> Floats:
         """What the latest rows ask for beyond doubt: a share of them larger than chance explains.
 
-        The next batch is taken to last half as long as this one: its rows come when the clocks have moved on.
+        The rows of the next batch come when the clocks have moved on. It is taken to last half as long as the shortest
+        of the latest batches: where batches are cut by rows, a burst makes them short. As long as there is no budget
+        to pay for an error, nothing is taken for granted.
         """
-        moved = np.array([float(self._now) - float(before[0]), float(self._newest) - float(before[1])])
-        asked = np.zeros(2)
+        asked, moved = np.zeros(2), np.zeros(2)
+        if self._lengths.size and not self._account.small:
+            moved = self._lengths.min(axis=1)
         for rows in (min(each, self._recent.shape[1]) for each in GUARDS if self._recent.shape[1] >= each // 2):
             share = level + 3 * (sqrt(level / rows) + 1 / rows)
             if share < 0.5:
@@ -200,7 +221,11 @@ class Budget:
         return pack(
             "budget",
             VERSION,
-            fields | self._trials.fields() | {"recent": self._recent.ravel()} | self._senders.fields(),
+            fields
+            | self._trials.fields()
+            | self._steadiness.fields()
+            | {"recent": self._recent.ravel(), "lengths": self._lengths.ravel()}
+            | self._senders.fields(),
         )
 
     def restore(self, state: bytes) -> None:
@@ -211,8 +236,10 @@ class Budget:
         self._clocks[0].restore(fields, "arrival")
         self._clocks[1].restore(fields, "newest")
         self._trials.restore(fields)
+        self._steadiness.restore(fields)
         self._senders.restore(fields)
         self._recent = fields.times("recent").reshape(2, -1)
+        self._lengths = fields.numbers("lengths").reshape(2, -1)
 
 
 SCALARS = (

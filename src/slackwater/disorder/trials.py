@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 MEMORIES = (128.0, 512.0, 2_048.0, 8_192.0, 32_768.0, float(1 << 40))
 """Rows after which a memory has forgotten two thirds; the last forgets nothing."""
 
+ALL = len(MEMORIES) - 1
+
 CHARGED_FOR = 50_000.0  # rows over which a charge fades
 SETTLED = 5.0  # rows that a trial may lose before the trials are compared
 ENOUGH = 3.0  # rows above the level that a memory must hold to be used
@@ -37,7 +39,7 @@ class Trials:
         self._losses: Floats = np.zeros(len(MEMORIES))  # faded as the charge is: sets the price
         self._charge: Floats = np.zeros(len(MEMORIES))
         self._rows = 0.0
-        self.best = len(MEMORIES) - 1
+        self.best = ALL
 
     def count(self, event: Times) -> None:
         """The rows of a batch that each trial has lost."""
