@@ -13,7 +13,7 @@ from pyspark.daemon import manager
 
 import slackwater.spark.fused.operator
 import slackwater.spark.punctuate
-import slackwater.spark.sources  # noqa: F401
+import slackwater.spark.sources.registry  # noqa: F401
 
 if __name__ == "__main__":
     # After each task a worker collects garbage (33 ms for what is imported here): nothing of this is garbage, ever.

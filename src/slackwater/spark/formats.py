@@ -16,7 +16,7 @@ from slackwater.spark.plan import compile_plan
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.sides import Entry
 from slackwater.spark.sinks import OWN_FORMATS, batch_sink, own_sink
-from slackwater.spark.sources import register
+from slackwater.spark.sources.registry import register
 
 TEXT_WITHOUT_NAMES = ("csv", "text", "socket", "kafka")
 """Formats whose columns are what the declaration says, not what the data says."""

@@ -14,7 +14,7 @@ from slackwater.spark.mapping import mapped
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.rejects import REASON, TEXTS, set_aside, sets_aside
 from slackwater.spark.relation import quoted
-from slackwater.spark.sources import SOURCES, register
+from slackwater.spark.sources.registry import SOURCES, register
 
 __all__ = ["DataFrame", "definition_of", "read_stream", "read_streams"]
 

@@ -1,16 +1,1 @@
 """Our own sources for Spark: `generate` makes the papers' streams, `replay` plays a recorded one."""
-
-from __future__ import annotations
-
-from pyspark.sql import SparkSession
-
-from slackwater.spark.sources.generate import Generate
-from slackwater.spark.sources.replay import Replay
-
-SOURCES: dict[str, type[Generate] | type[Replay]] = {source.name(): source for source in (Generate, Replay)}
-
-
-def register(session: SparkSession) -> None:
-    """Makes the sources known to a session under their names."""
-    for source in SOURCES.values():
-        session.dataSource.register(source)
