@@ -26,3 +26,7 @@ def test_the_first_rows_by_the_end_of_their_window_and_how_many_more_there_are()
 def test_a_moment_is_shown_to_the_millisecond_in_one_line():
     moment = datetime(2024, 1, 1, 0, 0, 1, 391_013)
     assert shown([Row(id=7, at=moment, received=moment)])[-1].split() == ["7", *["2024-01-01", "00:00:01.391"] * 2]
+
+
+def test_the_heading_of_a_narrow_table_is_one_line():
+    assert shown([Row(n=1)]) == ["answers, batch 3", " n", " 1"]

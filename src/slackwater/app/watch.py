@@ -60,7 +60,8 @@ class Watch:
         def show(batch: int, rows: Sequence[Any]) -> None:
             if self.quiet:
                 return
-            table = Table(*rows[0].__fields__, title=f"{pipeline}, batch {batch}", title_justify="left", box=None)
+            self.console.print(f"{pipeline}, batch {batch}", style="italic")  # a title would wrap above a narrow table
+            table = Table(*rows[0].__fields__, box=None)
             for row in _first(rows):
                 table.add_row(*map(_cell, row))
             self.console.print(table)
