@@ -34,8 +34,9 @@ def names(columns: Sequence[str]) -> Composed:
 
 
 def _in_utc(rows: pa.Table) -> pa.Table:
-    """Arrow writes the hours of a time zone but not the zone, so all times are written in one."""
+    """Times without a zone, all in that of the connection: Arrow takes ten times as long to write the hours of one."""
     for place, column in enumerate(rows.schema):
         if pa.types.is_timestamp(column.type) and column.type.tz:
-            rows = rows.set_column(place, column.name, rows.column(place).cast(pa.timestamp("us", "UTC")))
+            ticks = rows.column(place).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+            rows = rows.set_column(place, column.name, ticks.cast(pa.timestamp("us")))
     return rows
