@@ -1,4 +1,4 @@
-"""Streams of kinds that `budget` was not tuned on: congestion, retries, deliveries in bulk, queues, odd clocks."""
+"""Streams of kinds that `budget` was not tuned on: queues, retries, bulk, odd clocks, rhythms, tails that switch."""
 
 from __future__ import annotations
 
@@ -100,4 +100,52 @@ def sparse(seed: int) -> Stream:
     return record("sparse", poisson(rng, 8_000, 0.1), 2.0 * (1 + rng.pareto(2.0, 8_000)))
 
 
-UNSEEN = (weibull, congestion, retries, uploads, queue, offset, step, seconds, lagging, skewed, sparse)
+def daily(seed: int) -> Stream:
+    """Rate and delays rise and fall together, four times over the stream."""
+    rng = np.random.default_rng(seed)
+    event = np.cumsum(rng.exponential(1.0, ROWS) / (150.0 * (1.2 + np.sin(np.linspace(0.0, 8 * np.pi, ROWS)))))
+    busy = np.sin(np.linspace(0.0, 8 * np.pi, ROWS))
+    return record("a daily rhythm", event, 0.5 * np.exp(0.8 * busy) * rng.gamma(2.0, 0.5, ROWS))
+
+
+def shared(seed: int) -> Stream:
+    """Fifty rows at a time have one timestamp."""
+    rng = np.random.default_rng(seed)
+    event = np.repeat(np.cumsum(rng.exponential(0.25, ROWS // 50)), 50)
+    return record("timestamps of 50 rows", event, rng.lognormal(-0.5, 0.8, len(event)))
+
+
+def three_clocks(seed: int) -> Stream:
+    """Three senders, not named, whose clocks are 0, 3 and 7 seconds behind."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 200.0)
+    behind = np.array([0.0, 3.0, 7.0])[rng.integers(0, 3, ROWS)]
+    return record("three clocks", event, behind + rng.exponential(0.4, ROWS))
+
+
+def short(seed: int) -> Stream:
+    """2,000 rows, one every two seconds."""
+    rng = np.random.default_rng(seed)
+    return record("2,000 rows", poisson(rng, 2_000, 0.5), rng.lognormal(1.0, 1.0, 2_000))
+
+
+def long(seed: int) -> Stream:
+    """Half a million rows with gamma delays."""
+    rng = np.random.default_rng(seed)
+    return record("half a million", poisson(rng, 500_000, 5_000.0), rng.gamma(2.0, 0.5, 500_000))
+
+
+def switching(seed: int) -> Stream:
+    """A Markov chain switches the delays between exponential and Pareto(1.3), every 20 seconds in the mean."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 300.0)
+    switches = np.cumsum(rng.random(int(event[-1]) + 1) < 0.05)
+    heavy = switches[event.astype(np.int64)] % 2 == 1
+    delay = np.where(heavy, 0.2 * (1 + rng.pareto(1.3, ROWS)), rng.exponential(0.2, ROWS))
+    return record("tails that switch", event, delay)
+
+
+UNSEEN = (
+    weibull, congestion, retries, uploads, queue, offset, step, seconds, lagging, skewed, sparse,
+    daily, shared, three_clocks, short, long, switching,
+)  # fmt: skip

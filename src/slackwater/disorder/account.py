@@ -47,12 +47,14 @@ class Account:
     def correction(self, *, settled: bool, steady: bool = False) -> float:
         """The logarithm by which the level is lowered or raised: what is left of the budget, less a reserve.
 
-        The account of a steady stream stays within a quarter of a deviation of its aim, so that 0.8 are enough.
+        The account of a steady stream stays within a quarter of a deviation of its aim, so that 0.8 are enough; if it
+        has overspent, it has not been that steady.
         """
         if self.small and not settled:
             return STRICTEST
         deviation = sqrt(self.allowed) * min(1.0, self.allowed / FEW)
-        reserve = 0.8 * deviation if steady else 0.02 * self.allowed + 1.5 * deviation
+        kept = steady and self.late <= self.allowed
+        reserve = 0.8 * deviation if kept else 0.02 * self.allowed + 1.5 * deviation
         credit = CREDIT * max(0.0, min(1.0, 2 - 2 * self.allowed / FEW)) if settled else 0.0
         left = (self.allowed + credit - reserve - self.late) / (10 + 0.15 * self.allowed)
         return max(STRICTEST, min(LOOSEST, left))

@@ -196,11 +196,11 @@ class Budget:
         """What the latest rows ask for beyond doubt: a share of them larger than chance explains.
 
         The rows of the next batch come when the clocks have moved on. It is taken to last half as long as the shortest
-        of the latest batches: where batches are cut by rows, a burst makes them short. As long as there is no budget
-        to pay for an error, nothing is taken for granted.
+        of the latest batches: where batches are cut by rows, a burst makes them short. Before there are so many, and
+        no budget to pay for an error, it may come at once.
         """
         asked, moved = np.zeros(2), np.zeros(2)
-        if self._lengths.size and not self._account.small:
+        if self._lengths.shape[1] == BATCHES or (self._lengths.size and not self._account.small):
             moved = self._lengths.min(axis=1)
         for rows in (min(each, self._recent.shape[1]) for each in GUARDS if self._recent.shape[1] >= each // 2):
             share = level + 3 * (sqrt(level / rows) + 1 / rows)

@@ -18,7 +18,7 @@ from slackwater.disorder.state import Fields, Value
 Floats = NDArray[np.float64]
 
 LATEST = {2: 2_048.0, 3: 8_192.0}  # the memories that are held against all history, and their rows
-FEWEST = 6_000  # rows before anything can be said
+FEWEST = 16_000  # rows before anything can be said: twice the longer of these memories
 SHARE = 0.1  # of all rows lie beyond the delay that is looked at
 TOLERANCE = 0.25  # of that share
 FORGOTTEN = 80_000.0  # rows after which a change counts for a third
