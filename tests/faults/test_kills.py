@@ -1,33 +1,43 @@
-"""Pipelines of six kinds that are killed at named points, again and again, answer as those that were not."""
+"""Pipelines of six kinds, and a view that two of them read: killed at named points, they answer as if they were not."""
 
+from collections import Counter
 from collections.abc import Callable
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from pathlib import Path
 
 import pytest
-from tests.faults.pipelines import ROWS, TABLE, answers, finish, kept, script, spawn, strike, wait_until
+from tests.faults.pipelines import ROWS, TABLE, answers, finish, kept, logged, script, spawn, strike, wait_until
 from tests.postgres import schema_on
 
 Point = Callable[[Path, Path, int], bool]
 POINTS: dict[str, Point] = {
+    "the sink is done": lambda _, out, batch: _owned(out, batch),
     "the offsets are written": lambda check, _, batch: (check / "offsets" / str(batch)).exists(),
     "the sink has files that it does not own yet": lambda check, out, batch: (
         (check / "offsets" / str(batch)).exists() and any(out.glob("*.parquet")) and not _owned(out, batch)
     ),
-    "the sink is done": lambda _, out, batch: _owned(out, batch),
 }
 """Moments within a batch, before it is committed."""
-STRUCK = ("tumbling", "joined", "mixed", "nested", "overlapping", "nested_rows", "tumbling")
-"""The pipelines whose batches are struck in, in turns: not a multiple of the points, so that all meet."""
+VIEW = "halves"
+STRUCK = ("joined", "mixed", "nested", "overlapping", "nested_rows", "tumbling", "joined")
+"""The pipelines whose batches are struck in, in turns: not a multiple of the points, so that all meet. The query of the
+view comes first: it runs to its end before its readers begin."""
 
 
 def _owned(out: Path, batch: int) -> bool:
-    return (out / "_spark_metadata" / str(batch)).exists()
+    """Whether a sink of Spark's, or the log of a view, has the batch as a whole."""
+    return (out / "_spark_metadata" / str(batch)).exists() or (out / f"{batch:09d}.parquet").exists()
+
+
+def places(folder: Path, name: str) -> tuple[Path, Path]:
+    """The checkpoint of a query, and where it writes."""
+    own = folder / "check.views" / name
+    return (own / "checkpoint", own / "log") if name == VIEW else (folder / "check" / name, folder / "out" / name)
 
 
 def killed_at(folder: Path, text: str, name: str, point: Point) -> bool:
-    """Kills a run while a batch of the pipeline `name` stands at a point; whether it was caught in that batch."""
-    check, out = folder / "check" / name, folder / "out" / name
+    """Kills a run while a batch of the query `name` stands at a point; whether it was caught in that batch."""
+    check, out = places(folder, name)
     batch = 1 + max((int(each.name) for each in (check / "commits").glob("[0-9]*")), default=0)
     process = spawn(folder, text)
     wait_until(lambda: point(check, out, batch), process)
@@ -41,7 +51,7 @@ def test_killed_pipelines_resume_to_the_identical_answers(spark, server, databas
     hit, spared = tmp_path / "hit", tmp_path / "spared"
     text = script(hit) + TABLE.format(options=database.clause)
     kills = request.config.getoption("kills", default=3)
-    struck_in = islice(zip(cycle(STRUCK), cycle(POINTS.values()), strict=False), kills)
+    struck_in = islice(zip(chain([VIEW], cycle(STRUCK)), cycle(POINTS.values()), strict=False), kills)
     caught = [killed_at(hit, text, name, point) for name, point in struck_in]
     assert sum(caught) >= min(kills, 2), "the kills came too late to be in mid-batch"
     told = finish(hit, text)
@@ -51,6 +61,7 @@ def test_killed_pipelines_resume_to_the_identical_answers(spark, server, databas
     assert sum(n for _, n, _ in kept(database)) == ROWS
     rows = answers(spark, hit)
     assert rows == answers(spark, spared)
+    assert logged(hit) == logged(spared) != Counter()
     assert all(sum(each.values()) > 2 for each in rows.values())
     assert _accounts(told) == _accounts(told_there) != []
 
