@@ -3,19 +3,21 @@
 Incoming changelogs, whose rows carry a change type (docs/design/algebra.md): an insert of a key that lives is refused,
 `update_postimage` replaces a key, a delete of a key that does not live changes nothing. All of it goes by event time:
 a delete that comes late, but before its place is gone, ends what lived at its own time and nothing newer; one that
-comes after is lost, and among the late rows. What happens to a key at one point in time is one change.
+comes after is lost, and among the late rows. What happens to a key at one point in time is one change. A column
+`_valid_to`, as EMIT CHANGES writes it, is the bound of its row: a key whose bound has come does not live.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Ints, ints, picked, table, valid
+from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, picked, table, valid
 from slackwater.kernels.changelog.codes import Codes
 from slackwater.kernels.changelog.living import Living, with_code
 from slackwater.kernels.changelog.log import Log, Tuples, in_order, no_tuples, of_tuples, together
@@ -30,6 +32,7 @@ from slackwater.kernels.steps import Span
 
 BEGINS = ("insert", "update_postimage")
 ENDS = ("delete", "update_preimage")
+BOUND = "_valid_to"
 
 
 class Taken(NamedTuple):
@@ -93,51 +96,91 @@ class Incoming:
     """A changelog that comes in. Kept: the tuples that live, with the code of their key."""
 
     def __init__(self, name: str, given: Input) -> None:
-        besides = (given.change_type, given.time, given.arrival)
+        besides = (given.change_type, given.time, given.arrival, BOUND)
         self.key = given.key or tuple(column for column, _ in given.columns if column not in besides)
         self.change_type = str(given.change_type)
         kinds = dict(given.columns)
+        self.bounded = BOUND in kinds
         self.codes = Codes(f"{name}.keys", [kinds[column] for column in self.key])
         self.living = Living(f"{name}.living", STRUCTURES[4])
 
     def step(self, memory: Memory, rows: Tuples, span: Span) -> tuple[Log, pa.RecordBatch]:
+        rows = self._bounded(rows)
         kind = pc.utf8_lower(rows.rows.column(self.change_type).cast(pa.string()))
         begins, ends, inserts = (_among(kind, names) for names in (BEGINS, ENDS, BEGINS[:1]))
         code = self.codes.encode(memory, [normal(rows.rows.column(name)) for name in self.key], len(rows))
-        there = self.codes.counts(memory) > 0
         order = counted(code)
         order = order[(begins | ends)[order]]
-        first = firsts(code[order])
-        alive = np.where(first, there[code[order]], np.append(False, begins[order][:-1]))
-        taken = ~(inserts[order] & alive)
-        refused = ~(begins | ends)
-        refused[order[~taken]] = True
-        log = self._changes(memory, rows, code, order[taken], begins, span)
-        return log, picked(rows.rows, refused)
-
-    def _changes(self, memory: Memory, rows: Tuples, code: Ints, order: Ints, begins: Bools, span: Span) -> Log:
-        """Per key and moment the last row that counts; what lived before it is ended, what it begins begins."""
-        _, last = bounds(firsts(code[order], rows.start[order]))
-        order = order[last - 1]
         touched = np.zeros(self.codes.size(memory), np.bool_)
         touched[code[order]] = True
         old, old_code = self.living.of(memory, rows, touched, span)
+        until = np.full(len(touched), EARLIEST)
+        until[old_code] = old.end
+        lives = begins & (rows.end > rows.start)
+        taken = _taken(code[order], until, rows.at(order), inserts[order], lives[order])
+        refused = ~(begins | ends)
+        refused[order[~taken]] = True
+        log = self._changes(memory, rows, (old, old_code), code, order[taken], lives, span)
+        return log, picked(rows.rows, refused)
+
+    def _bounded(self, rows: Tuples) -> Tuples:
+        """The rows with the bounds that they state."""
+        if not self.bounded:
+            return rows
+        column = rows.rows.column(BOUND)
+        end = rows.end.copy()
+        end[valid(column)] = ints(column.drop_null())
+        return replace(rows, end=end)
+
+    def _changes(
+        self,
+        memory: Memory,
+        rows: Tuples,
+        before: tuple[Tuples, Ints],
+        code: Ints,
+        order: Index,
+        lives: Bools,
+        span: Span,
+    ) -> Log:
+        """Per key and moment the last row that counts; what lived before it is ended, what it begins begins."""
+        _, last = bounds(firsts(code[order], rows.start[order]))
+        order = order[last - 1]
+        old, old_code = before
         both, codes = together(old, rows.at(order)), np.concatenate([old_code, code[order]])
-        begun = np.concatenate([np.ones(len(old), np.bool_), begins[order]])
+        begun = np.concatenate([np.ones(len(old), np.bool_), lives[order]])
         line = counted(codes)
         follows = np.append(~firsts(codes[line])[1:], False)
         gone = line[follows & begun[line]]
         at = both.start[np.append(line[1:], 0)[follows & begun[line]]] if len(line) else gone
+        gone, at = gone[both.end[gone] > at], at[both.end[gone] > at]
         born = np.flatnonzero(begun[len(old) :]) + len(old)
         place = np.full(len(both), -1)
         place[born] = np.arange(len(born))
         log = in_order(Log(both.at(born), both.at(gone), at, place[gone]))
         new_code = codes[born][_order(both.start[born])]
-        self.living.step(memory, with_code(log.born, new_code), log.ended.ids, log.at, span)
-        change = np.bincount(codes[born], minlength=self.codes.size(memory))
-        change -= np.bincount(codes[gone], minlength=self.codes.size(memory))
-        self.codes.settle(memory, self.codes.counts(memory) + change)
+        members = self.living.step(memory, with_code(log.born, new_code), log.ended.ids, log.at, span)
+        left = np.bincount(members.code[~members.leaves], minlength=self.codes.size(memory))
+        self.codes.settle(memory, left)
         return log
+
+
+def _taken(code: Ints, until: Ints, rows: Tuples, inserts: Bools, lives: Bools) -> Bools:
+    """Which rows count, by key and then time: all but inserts of a key that lives.
+
+    Whether it does is said by the row before that counts, and before all of them by what was kept (`until`, by code).
+    A row is decided when those before it are; mostly all are at once.
+    """
+    taken = np.ones(len(code), np.bool_)
+    places, first = np.arange(len(code)), firsts(code)
+    begin = np.maximum.accumulate(np.where(first, places, 0))
+    while True:
+        last = np.append(-1, np.maximum.accumulate(np.where(taken, places, -1))[:-1])[: len(code)]
+        inside = last >= begin
+        bound = np.where(inside, np.where(lives[last], rows.end[last], EARLIEST), until[code])
+        again = ~(inserts & (bound > rows.start))
+        if (again == taken).all():
+            return taken
+        taken = again
 
 
 def _order(start: Ints) -> Ints:

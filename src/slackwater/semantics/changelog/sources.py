@@ -14,6 +14,8 @@ from slackwater.semantics.values import orders
 
 BEGINS = ("insert", "update_postimage")
 ENDS = ("delete", "update_preimage")
+BOUND = "_valid_to"
+"""The column of a changelog, as EMIT CHANGES writes it, that says how long a row lives at the latest."""
 
 
 def of_stream(rows: Iterable[Row], length: int | None = None) -> Log:
@@ -57,25 +59,32 @@ class Incoming:
             for row in rows:
                 if row.time == time:
                     self.take(row)
-            gone = [each for key, each in before.items() if self.living.get(key) is not each]
+            gone = [each for key, each in before.items() if self.living.get(key) is not each and each.end > time]
             events += [Event(time, each, positive=False) for each in gone]
             events += [Event(time, each) for key, each in self.living.items() if before.get(key) is not each]
         return Log.of(events)
 
     def take(self, row: Row) -> None:
-        """One row: a key that lives already is refused, a delete of a key that does not live changes nothing."""
+        """One row: a key that lives already is refused, a delete of a key that does not live changes nothing.
+
+        A key whose bound has come does not live; a row whose bound is its own time lives for no time.
+        """
         given = dict(zip((each.name for each in self.scan.fields), row.values, strict=True))
         kind = str(given[self.scan.change_type or ""]).lower()
         key = orders(given[name] for name in self.key)
+        bound = END_OF_TIME if given.get(BOUND) is None else given[BOUND]
+        alive = key in self.living and self.living[key].end > row.time
         if kind in ENDS:
             self.living.pop(key, None)
-        elif kind not in BEGINS or (kind == "insert" and key in self.living):
+        elif kind not in BEGINS or (kind == "insert" and alive):
             self.refused.append(Rejected(self.scan.stream, self.scan.alias, given, row.batch))
+        elif bound <= row.time:
+            self.living.pop(key, None)
         else:
-            self.living[key] = Temporal(row)
+            self.living[key] = Temporal(row, bound)
 
     @property
     def key(self) -> tuple[str, ...]:
         """The declared key; without one, every column that says what the row is and not when it came."""
-        besides = (self.scan.change_type, self.scan.event_time, self.scan.arrival)
+        besides = (self.scan.change_type, self.scan.event_time, self.scan.arrival, BOUND)
         return self.scan.key or tuple(each.name for each in self.scan.fields if each.name not in besides)
