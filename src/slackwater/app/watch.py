@@ -132,9 +132,9 @@ def _control(record: Progress, hold: float) -> str:
     """What disorder control did, unless all rows come from views, whose own queries have done it."""
     if record.views and not record.controls:
         return f"from {_views(record)}"
-    allowed = ", ".join(_allowed(each) for each in record.controls)
+    allowed = ", ".join(_limit(each) for each in record.controls)
     return (
-        f"late {record.ratio:.2%} of {allowed} allowed, {record.rejected:,} rejected, hold {_seconds(hold)}, "
+        f"late {record.ratio:.2%} of {allowed}, {record.rejected:,} rejected, hold {_seconds(hold)}, "
         f"{_seconds(_behind(record))} behind, {record.held:,} held"
     ) + (f", also from {_views(record)}" if record.views else "")
 
@@ -147,7 +147,7 @@ def _accounted(control: Control) -> str:
     account = control.account
     return (
         f"{control.stream}: {account.rows:,} rows in = {account.on_time:,} on time + {account.late:,} late + "
-        f"{account.untimed:,} rejected; late {control.ratio:.2%} of {_allowed(control)} allowed; "
+        f"{account.untimed:,} rejected; late {control.ratio:.2%} of {_limit(control)}; "
         f"mean hold {_seconds(control.hold)}; {account.suspect:,} stamped in the future"
     )
 
@@ -163,6 +163,11 @@ def _megabytes(record: Progress) -> str:
 
 def _allowed(control: Control) -> str:
     return "any (SLACK)" if control.dratio is None else ratio_text(control.dratio)
+
+
+def _limit(control: Control) -> str:
+    """After "late 0.17% of": SLACK limits how far rows are out of order, not how many may be late."""
+    return "any share, by SLACK" if control.dratio is None else f"{_allowed(control)} allowed"
 
 
 def _seconds(milliseconds: float) -> str:
