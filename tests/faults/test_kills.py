@@ -19,6 +19,8 @@ POINTS: dict[str, Point] = {
 }
 """Moments within a batch, before it is committed."""
 VIEW = "halves"
+FIRST = {VIEW: 2}
+"""The first batch that is struck in, if it is not the second of all: nothing is logged before a window has closed."""
 STRUCK = ("joined", "mixed", "nested", "overlapping", "nested_rows", "tumbling", "joined")
 """The pipelines whose batches are struck in, in turns: not a multiple of the points, so that all meet. The query of the
 view comes first: it runs to its end before its readers begin."""
@@ -38,7 +40,7 @@ def places(folder: Path, name: str) -> tuple[Path, Path]:
 def killed_at(folder: Path, text: str, name: str, point: Point) -> bool:
     """Kills a run while a batch of the query `name` stands at a point; whether it was caught in that batch."""
     check, out = places(folder, name)
-    batch = 1 + max((int(each.name) for each in (check / "commits").glob("[0-9]*")), default=0)
+    batch = max(FIRST.get(name, 1), 1 + max((int(each.name) for each in (check / "commits").glob("[0-9]*")), default=0))
     process = spawn(folder, text)
     wait_until(lambda: point(check, out, batch), process)
     strike(process)
