@@ -27,7 +27,7 @@ SHOWN = {
     "speeding": 'SELECT "vehID", before, after, _valid_to FROM speeding ORDER BY _valid_to DESC LIMIT 5',
     "silent": "SELECT sensor, _valid_from AS silent_since FROM silent ORDER BY _valid_from, sensor LIMIT 5",
 }
-EVERY = 4.0
+EVERY = 2.0
 """Seconds between two looks at the table."""
 
 
