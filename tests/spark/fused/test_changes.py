@@ -34,6 +34,8 @@ QUERIES = {
         EMIT CHANGES""",
     "boundaries": """SELECT id, SUM(v) AS total FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id
         EMIT CHANGES""",
+    "sampled": """SELECT id, COUNT(*) AS n FROM Readings [FREQUENCY 2 seconds PARTITIONED BY id] GROUP BY id
+        EMIT CHANGES""",
     "everything": "SELECT COUNT(*) AS n FROM Readings WHERE v > 0 EMIT CHANGES",
 }
 STREAMS = {"join": ["Readings", "Pulses"], "minus": ["Readings", "Pulses"]}
