@@ -5,14 +5,14 @@ How it works and what it guarantees: docs/design/budget.md.
 
 from __future__ import annotations
 
-from math import ceil, exp, gcd, sqrt
+from math import ceil, exp, gcd
 
 import numpy as np
-from numpy.typing import NDArray
 
 from slackwater.disorder.account import STRICTEST, Account
 from slackwater.disorder.clock import EARLIEST, LATEST, Times, clamp, minus, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
+from slackwater.disorder.guard import Guard
 from slackwater.disorder.histogram import Histogram, delays
 from slackwater.disorder.sources import IDLE_SECONDS, Senders
 from slackwater.disorder.state import Fields, Value, pack, unpack
@@ -20,13 +20,8 @@ from slackwater.disorder.steady import Steadiness
 from slackwater.disorder.trials import ALL, MEMORIES, Trials, slope
 from slackwater.errors import InputError
 
-Floats = NDArray[np.float64]
-
-VERSION = 3
+VERSION = 4
 FEWEST = 60  # rows before the first punctuation
-GUARDS = (64, 256, 1_024)
-BATCHES = 16  # whose length says how short the next one may be
-SPREAD = (np.arange(8) + 0.5) / 8 / 2  # of a batch: the first half of the next one
 LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
 SETTLED = 10.0  # times its longest delay: a stream of that age has shown what it is like
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
@@ -47,8 +42,8 @@ class Budget:
     """
 
     __slots__ = (
-        "_account", "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_learnt", "_lengths", "_newest",
-        "_now", "_offset", "_punctuation", "_recent", "_senders", "_steadiness", "_trials", "_waiting",
+        "_account", "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_guard", "_learnt", "_newest",
+        "_now", "_offset", "_punctuation", "_senders", "_steadiness", "_trials", "_waiting",
     )  # fmt: skip
 
     def __init__(self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None) -> None:
@@ -60,8 +55,7 @@ class Budget:
         self._trials = Trials(dratio)
         self._steadiness = Steadiness()
         self._senders = Senders(IDLE_SECONDS * ticks_per_second(unit) if idle is None else idle)
-        self._recent: Times = np.zeros((2, 0), np.int64)
-        self._lengths: Floats = np.zeros((2, 0))
+        self._guard = Guard()
         self._learnt = self._waiting = self._grain = self._offset = 0
         self._first_arrival = self._first_event = self._now = self._newest = EARLIEST
         self._punctuation = NO_PUNCTUATION
@@ -117,20 +111,15 @@ class Budget:
             known = event >= starts[place]  # what was sent before the start was not seen from the start
             age = np.array([_elapsed(before, self._firsts)[place]]) if started else since[place]
             histogram.add(np.where(known, scores[place], 0), age)
-        self._recent = np.concatenate([self._recent, ages], axis=1)[:, -max(GUARDS) :]
+        self._guard.observe(ages)
         self._learnt += len(event)
         self._now, self._newest = int(clock[-1]), int(newest[-1])
         if started:
-            self._lengthen(before)
+            self._guard.lasted(before, (self._now, self._newest))
         if self._grain != 1:
             apart = np.maximum(minus(event, np.int64(self._first_event)), -LATEST)
             self._grain = gcd(self._grain, int(np.gcd.reduce(apart)))
         return before
-
-    def _lengthen(self, before: tuple[int, int]) -> None:
-        """How far each clock moved during this batch."""
-        moved = np.array([[float(self._now) - float(before[0])], [float(self._newest) - float(before[1])]])
-        self._lengths = np.concatenate([self._lengths, moved], axis=1)[:, -BATCHES:]
 
     @property
     def _firsts(self) -> tuple[int, int]:
@@ -138,11 +127,11 @@ class Budget:
 
     def _quicken(self, delay: Times) -> None:
         """Delays are measured from the quick ones, so that a constant part costs no precision."""
-        known = np.concatenate([_plus(self._recent[0, -64:], self._offset), delay])[-max(64, len(delay)) :]
+        known = np.concatenate([_plus(self._guard.ages[0, -64:], self._offset), delay])[-max(64, len(delay)) :]
         if (faster := _quick(known)) < self._offset:
             by = min(LATEST // 2, self._offset - faster)
             self._clocks[0].shift(by)
-            self._recent[0] = _plus(self._recent[0], by)
+            self._guard.ages[0] = _plus(self._guard.ages[0], by)
             self._offset = faster
 
     def _level(self) -> float:
@@ -188,27 +177,9 @@ class Budget:
         self._trials.run(event, heads, needed[:, 0], level, price, float(self._first_event), max(1, self._grain))
         best = ALL if self._steadiness.steady else self._trials.best
         delay = np.minimum(needed[:, 3, best], LONGEST * needed[:, 4, best] + 1)
-        delay = np.maximum(delay, self._guard(level * exp(min(0.0, account))))
+        delay = np.maximum(delay, self._guard.asks(level * exp(min(0.0, account)), cautious=self._account.small))
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
         return self._floor(clamp(min(*reached, self._newest)))
-
-    def _guard(self, level: float) -> Floats:
-        """What the latest rows ask for beyond doubt: a share of them larger than chance explains.
-
-        The rows of the next batch come when the clocks have moved on. It is taken to last half as long as the shortest
-        of the latest batches: where batches are cut by rows, a burst makes them short. Before there are so many, and
-        no budget to pay for an error, it may come at once.
-        """
-        asked, moved = np.zeros(2), np.zeros(2)
-        if self._lengths.shape[1] == BATCHES or (self._lengths.size and not self._account.small):
-            moved = self._lengths.min(axis=1)
-        for rows in (min(each, self._recent.shape[1]) for each in GUARDS if self._recent.shape[1] >= each // 2):
-            share = level + 3 * (sqrt(level / rows) + 1 / rows)
-            if share < 0.5:
-                expected = (self._recent[:, -rows:, None] - moved[:, None, None] * SPREAD).reshape(2, -1)
-                rank = expected.shape[1] - 1 - int(share * expected.shape[1])
-                asked = np.maximum(asked, np.partition(expected, rank, axis=1)[:, rank])
-        return asked
 
     def _floor(self, time: int) -> int:
         """Down to the grain of the timestamps: this holds back no row more, and loses those of the same tick less."""
@@ -221,11 +192,7 @@ class Budget:
         return pack(
             "budget",
             VERSION,
-            fields
-            | self._trials.fields()
-            | self._steadiness.fields()
-            | {"recent": self._recent.ravel(), "lengths": self._lengths.ravel()}
-            | self._senders.fields(),
+            fields | self._trials.fields() | self._steadiness.fields() | self._guard.fields() | self._senders.fields(),
         )
 
     def restore(self, state: bytes) -> None:
@@ -238,8 +205,7 @@ class Budget:
         self._trials.restore(fields)
         self._steadiness.restore(fields)
         self._senders.restore(fields)
-        self._recent = fields.times("recent").reshape(2, -1)
-        self._lengths = fields.numbers("lengths").reshape(2, -1)
+        self._guard.restore(fields)
 
 
 SCALARS = (

@@ -1,0 +1,61 @@
+"""The latest rows may ask for a longer delay than the memories do: a guard against delays that have just grown."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from slackwater.disorder.clock import Times
+from slackwater.disorder.state import Fields, Value
+
+Floats = NDArray[np.float64]
+
+ROWS = (64, 256, 1_024)
+BATCHES = 16  # whose length says how short the next one may be
+SPREAD = (np.arange(8) + 0.5) / 8 / 2  # of a batch: the first half of the next one
+
+
+class Guard:
+    """How far the latest rows lay behind each clock, and how far each clock moved during the latest batches."""
+
+    __slots__ = ("_lengths", "ages")
+
+    def __init__(self) -> None:
+        self.ages: Times = np.zeros((2, 0), np.int64)
+        self._lengths: Floats = np.zeros((2, 0))
+
+    def observe(self, ages: Times) -> None:
+        self.ages = np.concatenate([self.ages, ages], axis=1)[:, -max(ROWS) :]
+
+    def lasted(self, before: tuple[int, int], after: tuple[int, int]) -> None:
+        """The clocks before and after a batch."""
+        moved = np.array(after, np.float64) - np.array(before, np.float64)
+        self._lengths = np.concatenate([self._lengths, moved[:, None]], axis=1)[:, -BATCHES:]
+
+    def asks(self, level: float, *, cautious: bool) -> Floats:
+        """What the latest rows ask for beyond doubt: a share of them larger than chance explains.
+
+        The rows of the next batch come when the clocks have moved on. It is taken to last half as long as the shortest
+        of the latest batches: where batches are cut by rows, a burst makes them short. If one is cautious, it may come
+        at once as long as there are not so many.
+        """
+        asked, moved = np.zeros(2), np.zeros(2)
+        if self._lengths.shape[1] >= (BATCHES if cautious else 1):
+            moved = self._lengths.min(axis=1)
+        known = self.ages.shape[1]
+        for rows in (min(each, known) for each in ROWS if known >= each // 2):
+            share = level + 3 * (sqrt(level / rows) + 1 / rows)
+            if share < 0.5:
+                expected = (self.ages[:, -rows:, None] - moved[:, None, None] * SPREAD).reshape(2, -1)
+                rank = expected.shape[1] - 1 - int(share * expected.shape[1])
+                asked = np.maximum(asked, np.partition(expected, rank, axis=1)[:, rank])
+        return asked
+
+    def fields(self) -> dict[str, Value]:
+        return {"ages": self.ages.ravel(), "lengths": self._lengths.ravel()}
+
+    def restore(self, fields: Fields) -> None:
+        self.ages = fields.times("ages").reshape(2, -1)
+        self._lengths = fields.numbers("lengths").reshape(2, -1)
