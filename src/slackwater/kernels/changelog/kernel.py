@@ -41,6 +41,7 @@ from slackwater.kernels.changelog.tree import (
     Node,
     Project,
     Query,
+    Read,
     Source,
     Streamed,
     Union,
@@ -48,14 +49,14 @@ from slackwater.kernels.changelog.tree import (
     parse,
     walk,
 )
-from slackwater.kernels.changelog.waiting import Waiting
+from slackwater.kernels.changelog.waiting import ReadAt, Waiting
 from slackwater.kernels.expressions import marks_of
 from slackwater.kernels.rows import ROW_TIME
 from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
 
 PUNCTUATION, SETTLED = "punctuation", "settled"
-Operator = Grouped | Joined | Without | CountedWindow
+Operator = Grouped | Joined | Without | CountedWindow | ReadAt
 
 
 class Step(NamedTuple):
@@ -202,7 +203,7 @@ class Changes:
         match self.operators[id(node)]:
             case Grouped() as grouped:
                 return grouped.step(memory, logs[0], span)
-            case CountedWindow() as window:
+            case CountedWindow() | ReadAt() as window:
                 return window.step(memory, logs[0], span)
             case Joined() as joined:
                 return joined.step(memory, logs[0], logs[1], span)
@@ -227,6 +228,8 @@ class Changes:
                 self.operators[id(node)] = Grouped(name, group, calls, samples[0], levels[0])
             case Counted(range=length, every=every, by=by, count_by=count_by):
                 self.operators[id(node)] = CountedWindow(name, length, every, by, count_by, samples[0])
+            case Read(slide=slide):
+                self.operators[id(node)] = ReadAt(name, slide)
             case Distinct() | Minus():
                 self.operators[id(node)] = Without(name, samples[0], levels)
             case Join(columns=columns, on=on, condition=condition):

@@ -17,6 +17,7 @@ from slackwater.kernels.changelog.tree import (
     Minus,
     Node,
     Query,
+    Read,
     Source,
     children,
 )
@@ -76,6 +77,8 @@ def structures_of(query: Query, node: Node) -> tuple[str, ...]:
             return ("what its windows keep",)
         case Counted():
             return ("rows held, and rows that wait for the next instant",)
+        case Read():
+            return ("rows that wait for the next boundary",)
         case Aggregate() if node.child.edge.level == 1:
             return ("a tally per group",)
         case Aggregate() | Distinct() | Join() | Minus():

@@ -7,9 +7,9 @@
                "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
                          "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
 
-Operators: source, chain, stream, window, counted, filter, project, union, join, aggregate, distinct, minus. `class` is
-the monotonicity class of what the operator yields, `key` its primary key or null; both are the algebra's. Times are in
-microseconds.
+Operators: source, chain, stream, read, window, counted, filter, project, union, join, aggregate, distinct, minus.
+`class` is the monotonicity class of what the operator yields, `key` its primary key or null; both are the algebra's.
+Times are in microseconds.
 """
 
 from __future__ import annotations
@@ -76,6 +76,15 @@ class Streamed:
     edge: Edge
     child: Node
     lifetime: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Answers that come at any time, read at the boundaries of one `slide`: each from the next boundary to the next."""
+
+    edge: Edge
+    child: Node
+    slide: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +163,19 @@ class Minus:
 
 
 Node: TypeAlias = (
-    Source | Chained | Streamed | Window | Counted | Filter | Project | Union | Join | Aggregate | Distinct | Minus
+    Source
+    | Chained
+    | Streamed
+    | Read
+    | Window
+    | Counted
+    | Filter
+    | Project
+    | Union
+    | Join
+    | Aggregate
+    | Distinct
+    | Minus
 )
 NUMBERED = "#row_number"
 """The column that a numbered source has besides those of its input."""
@@ -242,6 +263,8 @@ def _node(given: Mapping[str, Any]) -> Node:
             return Streamed(edge, _node(given["child"]), given.get("lifetime"))
         case "chain":
             return Chained(edge, given["input"], given["chain"], given.get("lifetime"))
+        case "read":
+            return Read(edge, _node(given["child"]), int(given["slide"]))
         case "window":
             return Window(edge, _node(given["child"]), int(given["range"]))
         case "counted":

@@ -6,12 +6,15 @@ until all have come so far.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from slackwater.kernels.arrays import EARLIEST, NO_INTS
 from slackwater.kernels.changelog.living import CODE, START, numbers, tuples_of, with_code
-from slackwater.kernels.changelog.log import Log
+from slackwater.kernels.changelog.log import Log, of_tuples
 from slackwater.kernels.state import Memory
+from slackwater.kernels.steps import Span
 
 
 class Waiting:
@@ -33,3 +36,16 @@ class Waiting:
         due, store = memory.store(name, clock).add(new).due(upto - 1 if upto > EARLIEST else EARLIEST)
         memory.put_store(name, store)
         return due
+
+
+class ReadAt:
+    """Answers that wait for the boundary at which they are read, its time the boundary less a tick."""
+
+    def __init__(self, name: str, slide: int) -> None:
+        self.waiting = Waiting(f"{name}.waiting")
+        self.slide = slide
+
+    def step(self, memory: Memory, log: Log, span: Span) -> Log:
+        start = (log.born.start // self.slide + 1) * self.slide - 1
+        read = replace(log.born, start=start, end=start + self.slide)
+        return self.waiting.step(memory, of_tuples(read), span.now)

@@ -48,6 +48,8 @@ from slackwater.spark.fused.trees import tree_of
 Node = dict[str, Any]
 RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
+GATHERING = (Join, Minus, Aggregate, Distinct)
+"""What puts the answers of a boundary together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,21 +108,22 @@ def _input(scan: Scan) -> Node:
     }
 
 
-def lowered(plan: Plan) -> Lowered:
-    """The operator of a plan over those of its inputs."""
+def lowered(plan: Plan, read: bool = False) -> Lowered:
+    """The operator of a plan over those of its inputs; `read`: as its relation at the boundaries of what is above."""
+    read = _stands(plan) and (read or isinstance(plan, GATHERING))
     if _stands(plan) and (one_stream(plan) or not isinstance(plan, RELATIONAL)):
         if any(isinstance(node, Window) and not node.range.is_time for node in walk(plan)):
             raise refused(
                 "RANGE in tuples at boundaries has no changelog where another stream decides how long it goes on"
             )
         query = plan.query if isinstance(plan, Subquery | View) else plan
-        return _chained(plan, query) if one_stream(query) else _streamed(plan, query)
+        return _chained(plan, query) if one_stream(query) else _streamed(plan, query, read)
     match plan:
         case Scan(stream=stream):
             names = tuple(field.name for field in plan.fields)
             return _edged(plan, {"op": "source", "input": stream}, names, [])
         case Disorder(child=child) | Emit(child=child):
-            return lowered(child)
+            return lowered(child, read)
         case Subquery(query=query) | View(query=query):
             return lowered(query) if changing(query) else _stream(plan, query)
         case Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
@@ -135,13 +138,13 @@ def lowered(plan: Plan) -> Lowered:
         case Frequency():
             return _chained(plan, plan)
         case Select(child=Join() as join, condition=condition) if not _marks(condition.sql):
-            return _join(plan, join, [condition.sql])
+            return _join(plan, join, [condition.sql], _stands(plan))
         case Join():
-            return _join(plan, plan, [])
+            return _join(plan, plan, [], read)
         case Select() | Project() | Aggregate() | Distinct():
-            return _unary(plan, plan.child)
+            return _over(plan, plan.child, lowered(plan.child, read))
         case Union(left=left, right=right) | Minus(left=left, right=right):
-            one, two = lowered(left), lowered(right)
+            one, two = lowered(left, read), lowered(right, read)
             node = {"op": type(plan).__name__.lower(), "left": one.node, "right": two.node}
             return _edged(plan, node, one.names, [one.node, two.node])
     raise refused(f"a {type(plan).__name__.lower()} of this kind has no changelog operator")
@@ -188,10 +191,6 @@ def _stands(plan: Plan) -> bool:
     return not entry and instants_of(plan).at_boundaries and not changing(plan)
 
 
-def _unary(plan: Select | Project | Aggregate | Distinct, child: Plan) -> Lowered:
-    return _over(plan, child, lowered(child))
-
-
 def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Lowered) -> Lowered:
     """The operator of a plan over that of its input."""
     made = _made(plan, below.over(child), below)
@@ -229,9 +228,9 @@ def _items(items: tuple[Item, ...], names: Sequence[str], here: Schema) -> list[
     return [[name, tree_of(item.expr, here), item.expr.type] for name, item in zip(names, items, strict=False)]
 
 
-def _join(plan: Plan, join: Join, above: list[str]) -> Lowered:
+def _join(plan: Plan, join: Join, above: list[str], read: bool) -> Lowered:
     """A join with the conditions that stand above it; what compares one side with the other finds the pairs."""
-    one, two = lowered(join.left), lowered(join.right)
+    one, two = lowered(join.left, read), lowered(join.right, read)
     schema = schema_of(join)
     names = _unique([schema.reference(field) for field in schema])
     here = Named(schema.fields, names)
@@ -313,15 +312,19 @@ def _stream(plan: Plan, query: Plan) -> Lowered:
     return _chained(plan, query) if one_stream(query) else _streamed(plan, query)
 
 
-def _streamed(plan: Plan, query: Plan) -> Lowered:
-    """The final answers of a query over several streams: what its operators yield, each from when it began on."""
+def _streamed(plan: Plan, query: Plan, read: bool = False) -> Lowered:
+    """The final answers of a query over several streams: what its operators yield, each from when it began on.
+
+    Those that come at any time, for its sides have different slides, can be `read` at the boundaries of the first.
+    """
     every = instants_of(plan).every
     level, lifetime = (2, every.amount) if every.is_time else (1, None)
-    if every.is_time and any(instants_of(node.left).every != instants_of(node.right).every for node in unions(query)):
-        raise refused("answers with different instants cannot be read at the boundaries of one of them")
     below = _emitted(query)
-    node = {"op": "stream", "child": below.node, "lifetime": lifetime, "class": level}
-    return Lowered({**node, "key": _key(plan, below.names)}, below.names)
+    key = _key(plan, below.names)
+    node = {"op": "stream", "child": below.node, "lifetime": lifetime, "class": level, "key": key}
+    if read and any(instants_of(each.left).every != instants_of(each.right).every for each in unions(query)):
+        node = {"op": "read", "child": node, "slide": every.amount, "class": level, "key": key}
+    return Lowered(node, below.names)
 
 
 def _emitted(query: Plan) -> Lowered:
@@ -329,6 +332,8 @@ def _emitted(query: Plan) -> Lowered:
     match query:
         case _ if one_stream(query):
             return _stream(query, query)
+        case Subquery(query=inner) | View(query=inner):
+            return _emitted(inner)
         case Union(left=left, right=right):
             one, two = _emitted(left), _emitted(right)
             return _edged(query, {"op": "union", "left": one.node, "right": two.node}, one.names, [one.node, two.node])

@@ -60,6 +60,5 @@ def row_wise(plan: Plan) -> Plan | None:
 
 
 def unions(plan: Plan) -> list[Union]:
-    """The unions of a query, those of its subqueries apart."""
-    below = [] if isinstance(plan, Scan | Subquery | View) else [each for node in inputs(plan) for each in unions(node)]
-    return [plan, *below] if isinstance(plan, Union) else below
+    """The unions of a query and of its subqueries."""
+    return [node for node in walk(plan) if isinstance(node, Union)]
