@@ -95,12 +95,13 @@ def test_every_operator_over_streams_windows_and_changelogs(kind: str):
 @FEW
 @given(data=st.data())
 def test_a_change_appears_in_the_batch_in_which_the_plan_says(data: st.DataObject):
+    """Up to the punctuation: a bound beyond it may be earlier than the interpreter's, and the value then comes again."""
     case = data.draw(KINDS["changelogs"])
     found = ran(case.plan, case.feeds)
     wanted = interpret(case.plan, case.feeds, flush=True)
-    for batch in {each.batch for each in wanted.changes}:
+    for batch, (_, marks) in enumerate(given_by(case.plan, case.feeds)):
         mine, theirs = ([each for each in log if each.batch <= batch] for log in (found.changes, wanted.changes))
-        for time in moments(mine, theirs):
+        for time in (time for time in moments(mine, theirs) if time < min(marks.values())):
             assert table_at(mine, time) == table_at(theirs, time)
 
 
