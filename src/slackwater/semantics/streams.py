@@ -155,7 +155,8 @@ class Run:
                 sides = [
                     (row.place_in(side), row) for side, each in enumerate((left, right)) for row in self.stream(each)
                 ]
-                return self.appearing(plan, [row for _, row in sorted(sides, key=lambda pair: pair[0])])
+                rows = [row for _, row in sorted(sides, key=lambda pair: pair[0])]
+                return self.appearing(plan, [replace(row, position=place) for place, row in enumerate(rows)])
             case _:
                 return self.emitted(plan)
 

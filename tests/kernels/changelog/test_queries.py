@@ -19,7 +19,7 @@ from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feeds
 
 SECOND = 1_000_000
-STREAMS = ("Readings", "Pulses", "Edits")
+STREAMS = ("Readings", "Pulses", "Edits", "Events")
 QUERIES = {
     "sampled": "SELECT id, v FROM Readings [FREQUENCY 3 seconds]",
     "sampled per key, grouped": """SELECT id, COUNT(*) AS n FROM Readings [FREQUENCY 4 seconds PARTITIONED BY id]
@@ -56,6 +56,28 @@ QUERIES = {
     "slides apart as a stream": """SELECT id, COUNT(*) AS n FROM (SELECT id FROM (SELECT id
         FROM Readings [RANGE 6 seconds SLIDE 3 seconds] UNION ALL SELECT id FROM Pulses [RANGE 4 seconds
         SLIDE 2 seconds]) AS p) AS q [RANGE 4 seconds] GROUP BY id""",
+    "rows of two streams counted": """SELECT id, v FROM (SELECT id, v FROM Readings WHERE v > 0
+        UNION ALL SELECT id, v FROM Events) AS q [RANGE 3 TUPLES]""",
+    "rows of two streams, every second of a key": """SELECT id, SUM(v) AS total FROM (SELECT id, v FROM Pulses
+        UNION ALL SELECT id, v FROM Readings) AS q [RANGE 3 TUPLES, FREQUENCY 2 TUPLES PARTITIONED BY id]
+        GROUP BY id""",
+    "pairs counted": """SELECT id, v FROM (SELECT r.id, e.v FROM Readings AS r [RANGE 6 seconds],
+        Events AS e [RANGE 3 seconds], Pulses AS p [RANGE 4 seconds] WHERE r.id = e.id) AS q [RANGE 3 TUPLES]""",
+    "a stream with itself, counted": """SELECT w, v FROM (SELECT a.v AS w, b.v FROM Pulses AS a [RANGE 4 seconds],
+        Pulses AS b [RANGE 2 seconds]) AS q [RANGE 5 TUPLES]""",
+    "pairs and rows counted": """SELECT id, v FROM (SELECT id, v FROM (SELECT r.id, e.v FROM Readings AS r
+        [RANGE 3 seconds], Events AS e [RANGE 3 seconds]) AS p UNION ALL SELECT id, v FROM Pulses) AS q
+        [RANGE 3 seconds, FREQUENCY 3 TUPLES]""",
+    "pairs with a union, counted": """SELECT id, w FROM (SELECT u.id, r.v AS w FROM (SELECT id FROM Pulses
+        UNION ALL SELECT id FROM Events) AS u [RANGE 3 seconds], Readings AS r [RANGE 3 seconds]) AS q
+        [RANGE 3 TUPLES]""",
+    "pairs of extents counted": """SELECT id, w FROM (SELECT r.id, p.v AS w
+        FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]) AS q
+        [RANGE 3 TUPLES]""",
+    "extents of two slides counted": """SELECT id, v FROM (SELECT id, v FROM Readings [RANGE 6 seconds
+        SLIDE 3 seconds] UNION ALL SELECT id, v FROM Pulses [RANGE 4 seconds SLIDE 2 seconds]) AS q [RANGE 3 TUPLES]""",
+    "answers at boundaries counted": """SELECT id, n FROM (SELECT id, COUNT(*) AS n FROM Readings [RANGE 6 seconds
+        SLIDE 3 seconds] GROUP BY id) AS q [RANGE 3 TUPLES]""",
     "numbers": "SELECT id, row_number FROM Readings [RANGE 5 seconds] WHERE row_number % 2 = 1",
     "numbers of a changelog": "SELECT id, row_number FROM Edits [RANGE 5 seconds]",
     "greatest number": "SELECT id, MAX(row_number) AS latest FROM Readings [RANGE 5 seconds] GROUP BY id",
@@ -138,7 +160,12 @@ def test_rows_that_are_numbered_stay_together():
             "Pulses [RANGE 5 seconds SLIDE 5 seconds]",
             "SW-363",
         ),
-        ("SELECT n FROM (SELECT r.v AS n FROM Readings AS r, Pulses AS p) AS q [RANGE 2 TUPLES]", "SW-363"),
+        ("SELECT n FROM (SELECT r.v AS n FROM Readings AS r [RANGE 2 TUPLES], Pulses AS p) AS q", "SW-363"),
+        (
+            "SELECT n FROM (SELECT COUNT(*) AS n FROM Readings AS r [RANGE 5 seconds SLIDE 5 seconds], "
+            "Pulses AS p [RANGE 5 seconds SLIDE 5 seconds] GROUP BY p.id) AS q [RANGE 2 TUPLES]",
+            "SW-363",
+        ),
         (
             "SELECT n FROM (SELECT r.v AS n FROM Readings AS r, Pulses AS p) AS q [RANGE 2 seconds SLIDE 1 second]",
             "SW-363",

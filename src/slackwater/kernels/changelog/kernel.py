@@ -28,6 +28,8 @@ from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
 from slackwater.kernels.changelog.minus import Without
 from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
 from slackwater.kernels.changelog.rowwise import filtered, projected, streamed, united, windowed
+from slackwater.kernels.changelog.sequence import Ordered as InOrder
+from slackwater.kernels.changelog.sequence import placed
 from slackwater.kernels.changelog.structures import Kept, kept
 from slackwater.kernels.changelog.tree import (
     NUMBERED,
@@ -39,6 +41,8 @@ from slackwater.kernels.changelog.tree import (
     Join,
     Minus,
     Node,
+    Ordered,
+    Placed,
     Project,
     Query,
     Read,
@@ -56,7 +60,7 @@ from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
 
 PUNCTUATION, SETTLED = "punctuation", "settled"
-Operator = Grouped | Joined | Without | CountedWindow | ReadAt
+Operator = Grouped | Joined | Without | CountedWindow | ReadAt | InOrder
 
 
 class Step(NamedTuple):
@@ -194,6 +198,9 @@ class Changes:
                 return windowed(logs[0], length)
             case Streamed(lifetime=lifetime):
                 return streamed(logs[0], lifetime)
+            case Placed(child=child):
+                arrival = self.query.inputs[child.input].arrival if isinstance(child, Source) else None
+                return placed(logs[0], arrival)
             case Filter(condition=condition):
                 return filtered(logs[0], condition)
             case Project(items=items):
@@ -203,6 +210,8 @@ class Changes:
         match self.operators[id(node)]:
             case Grouped() as grouped:
                 return grouped.step(memory, logs[0], span)
+            case InOrder() as ordered:
+                return ordered.step(memory, logs[0])
             case CountedWindow() | ReadAt() as window:
                 return window.step(memory, logs[0], span)
             case Joined() as joined:
@@ -228,6 +237,8 @@ class Changes:
                 self.operators[id(node)] = Grouped(name, group, calls, samples[0], levels[0])
             case Counted(range=length, every=every, by=by, count_by=count_by):
                 self.operators[id(node)] = CountedWindow(name, length, every, by, count_by, samples[0])
+            case Ordered(by=by):
+                self.operators[id(node)] = InOrder(f"{name}.rows", by)
             case Read(slide=slide):
                 self.operators[id(node)] = ReadAt(name, slide)
             case Distinct() | Minus():

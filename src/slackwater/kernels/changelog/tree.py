@@ -7,9 +7,9 @@
                "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
                          "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
 
-Operators: source, chain, stream, read, window, counted, filter, project, union, join, aggregate, distinct, minus.
-`class` is the monotonicity class of what the operator yields, `key` its primary key or null; both are the algebra's.
-Times are in microseconds.
+Operators: source, chain, placed, ordered, stream, read, window, counted, filter, project, union, join, aggregate,
+distinct, minus. `class` is the monotonicity class of what the operator yields, `key` its primary key or null; both are
+the algebra's. Times are in microseconds.
 """
 
 from __future__ import annotations
@@ -76,6 +76,23 @@ class Streamed:
     edge: Edge
     child: Node
     lifetime: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The rows of a stream, with their places among those of other streams."""
+
+    edge: Edge
+    child: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """Rows that have places, in their order: of a `union`, of pairs that a `row` makes, of pairs at a boundary."""
+
+    edge: Edge
+    child: Node
+    by: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +182,8 @@ class Minus:
 Node: TypeAlias = (
     Source
     | Chained
+    | Placed
+    | Ordered
     | Streamed
     | Read
     | Window
@@ -263,6 +282,10 @@ def _node(given: Mapping[str, Any]) -> Node:
             return Streamed(edge, _node(given["child"]), given.get("lifetime"))
         case "chain":
             return Chained(edge, given["input"], given["chain"], given.get("lifetime"))
+        case "placed":
+            return Placed(edge, _node(given["child"]))
+        case "ordered":
+            return Ordered(edge, _node(given["child"]), given["by"])
         case "read":
             return Read(edge, _node(given["child"]), int(given["slide"]))
         case "window":

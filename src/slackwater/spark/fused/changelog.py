@@ -35,6 +35,7 @@ from slackwater.algebra.nodes import (
     Union,
     View,
     Window,
+    inputs,
     walk,
 )
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Field, Schema
@@ -43,6 +44,7 @@ from slackwater.kernels.expressions import marks_of
 from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, unions
 from slackwater.spark.fused.instant import numbered, with_marks
 from slackwater.spark.fused.lowering import call, chain_of
+from slackwater.spark.fused.sequence import as_stream, in_sequence
 from slackwater.spark.fused.trees import tree_of
 
 Node = dict[str, Any]
@@ -174,10 +176,9 @@ def _counted(plan: Plan, window: Window, every: Length, by: tuple[str, ...], cou
     if changing(window.child):
         raise uncountable()
     below = lowered(window.child)
-    if every.is_time or strict or below.node["class"] != 1:
+    if every.is_time or strict:
         raise refused("only every n-th row of a stream can be an instant of a changelog")
-    if not one_stream(window.child):
-        raise refused("rows of several streams cannot be counted: those of one time have no order among each other")
+    below = replace(below, node=as_stream(below.node if one_stream(window.child) else in_sequence(below.node)))
     here = below.over(window.child)
     columns = [[here.find(reference).name for reference in each] for each in (by, count_by)]
     length = {"time" if window.range.is_time else "tuples": window.range.amount}
@@ -340,11 +341,21 @@ def _emitted(query: Plan) -> Lowered:
         case Select(child=child) | Project(child=child) if not isinstance(child, Join):
             return _over(query, child, _emitted(child))
         case Select() | Project() | Join():
+            if instants_of(query).at_rows and _counts(query):
+                raise refused("pairs of a window in tuples are no stream: rows of one time leave before all are paired")
             return lowered(query)
         case Aggregate() | Distinct() | Minus() if instants_of(query).at_boundaries:
             return lowered(query)
     what = "a window with SLIDE" if isinstance(query, Window) else f"a {type(query).__name__.lower()}"
     raise refused(f"{what} over the answers of several streams has no changelog operator")
+
+
+def _counts(query: Plan) -> bool:
+    """Whether rows of a query, its subqueries apart, leave when others come."""
+    if isinstance(query, Scan | Subquery | View):
+        return False
+    own = isinstance(query, Window) and not query.range.is_time
+    return own or any(map(_counts, inputs(query)))
 
 
 def _chained(plan: Plan, query: Plan) -> Lowered:

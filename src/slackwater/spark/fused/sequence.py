@@ -1,0 +1,67 @@
+"""The operators of a stream of several streams, so that its rows come in the order of the language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slackwater.errors import QueryError
+
+Node = dict[str, Any]
+ROW_WISE = ("filter", "project", "window")
+
+
+def in_sequence(node: Node) -> Node:
+    """The same operators, over rows that have their places; what puts several streams together puts them in order."""
+    match node["op"]:
+        case "source":
+            return _over(node, "placed")
+        case "chain" if node["chain"]["arrival"] is None or node["lifetime"] is not None:
+            return _over(node, "placed")
+        case "stream" | "filter" | "project" | "window":
+            return {**node, "child": in_sequence(node["child"])}
+        case "union":
+            sides = {side: in_sequence(node[side]) for side in ("left", "right")}
+            return _over({**node, **sides}, "ordered", by="union")
+        case "join":
+            return _over(_pairs(node), "ordered", by="whole" if _at_boundaries(node) else "row")
+    raise unordered(node)
+
+
+def as_stream(node: Node) -> Node:
+    """The same rows where each lives on: what comes at boundaries is counted like any other."""
+    if node["class"] == 1:
+        return node
+    made = {**node, "class": 1, **({"lifetime": None} if "lifetime" in node else {})}
+    return {**made, "child": as_stream(node["child"])} if node["op"] in ("placed", *ROW_WISE) else made
+
+
+def _pairs(node: Node) -> Node:
+    """A join of several rows, each of which has its place."""
+    match node["op"]:
+        case "join":
+            return {**node, **{side: _pairs(node[side]) for side in ("left", "right")}}
+        case "filter" | "project" | "window":
+            return {**node, "child": _pairs(node["child"])}
+    return in_sequence(node)
+
+
+def _at_boundaries(node: Node) -> bool:
+    """Whether what is joined stands from one boundary to the next."""
+    if node.get("lifetime") is not None:
+        return True
+    below = [node[name] for name in ("left", "right") if name in node]
+    below += [node["child"]] if node["op"] in ROW_WISE else []
+    return any(map(_at_boundaries, below))
+
+
+def _over(node: Node, op: str, **about: str) -> Node:
+    return {"op": op, "child": node, **about, "class": node["class"], "key": node["key"]}
+
+
+def unordered(node: Node) -> QueryError:
+    return QueryError(
+        "SW-363",
+        f"the answers of a {node['op']} of several streams have no order in which they could be counted or sampled",
+        expected="rows, pairs of rows and their unions; answers at boundaries before they are grouped",
+        hint="write what several streams yield to a sink and read that, or use RANGE in time",
+    )
