@@ -127,7 +127,7 @@ def parse(document: str | Mapping[str, Any]) -> Chain:
     given = json.loads(document) if isinstance(document, str) else document
     try:
         columns = tuple((name, arrow_type(kind)) for name, kind in given["columns"])
-        steps = tuple(_step(each) for each in given["steps"])
+        steps = tuple(parse_step(each) for each in given["steps"])
         return Chain(columns, given["time"], given.get("arrival"), steps, tuple(given.get("cuts", ())))
     except (KeyError, TypeError, ValueError) as cause:
         raise QueryError(
@@ -138,7 +138,7 @@ def parse(document: str | Mapping[str, Any]) -> Chain:
         ) from cause
 
 
-def _step(given: Mapping[str, Any]) -> Step:
+def parse_step(given: Mapping[str, Any]) -> Step:
     match given["op"]:
         case "filter":
             return Filter(given["condition"])

@@ -95,7 +95,7 @@ def test_every_operator_over_streams_windows_and_changelogs(kind: str):
 @FEW
 @given(data=st.data())
 def test_a_change_appears_in_the_batch_in_which_the_plan_says(data: st.DataObject):
-    """Up to the punctuation: a bound beyond it may be earlier than the interpreter's, and the value then comes again."""
+    """Up to the punctuation: a bound beyond it may be earlier than the interpreter's, the value then comes again."""
     case = data.draw(KINDS["changelogs"])
     found = ran(case.plan, case.feeds)
     wanted = interpret(case.plan, case.feeds, flush=True)

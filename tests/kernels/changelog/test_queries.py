@@ -78,6 +78,30 @@ QUERIES = {
         SLIDE 3 seconds] UNION ALL SELECT id, v FROM Pulses [RANGE 4 seconds SLIDE 2 seconds]) AS q [RANGE 3 TUPLES]""",
     "answers at boundaries counted": """SELECT id, n FROM (SELECT id, COUNT(*) AS n FROM Readings [RANGE 6 seconds
         SLIDE 3 seconds] GROUP BY id) AS q [RANGE 3 TUPLES]""",
+    "extents of rows of two streams": """SELECT id, COUNT(*) AS n, LAST(v) AS newest, window_start FROM (SELECT id, v
+        FROM Readings UNION ALL SELECT id, v FROM Pulses) AS q [RANGE 4 seconds SLIDE 2 seconds] GROUP BY id""",
+    "extents of pairs beside others": """SELECT q.id, p.v FROM (SELECT r.id, e.v FROM Readings AS r
+        [RANGE 3 seconds], Events AS e [RANGE 3 seconds]) AS q [RANGE 4 seconds SLIDE 2 seconds],
+        Pulses AS p [RANGE 2 seconds SLIDE 2 seconds] WHERE q.id = p.id""",
+    "extents of extents": """SELECT id, COUNT(*) AS n FROM (SELECT id, v FROM Readings [RANGE 6 seconds
+        SLIDE 3 seconds] UNION ALL SELECT id, v FROM Pulses [RANGE 4 seconds SLIDE 2 seconds]) AS q [RANGE 4 seconds
+        SLIDE 4 seconds] GROUP BY id""",
+    "extents of pairs as a stream": """SELECT COUNT(*) AS n FROM (SELECT id, SUM(v) AS total FROM (SELECT r.id, e.v
+        FROM Readings AS r [RANGE 3 seconds], Pulses AS e [RANGE 3 seconds]) AS q [RANGE 4 seconds SLIDE 2 seconds]
+        GROUP BY id) AS p [RANGE 3 seconds]""",
+    "every third row of two streams": """SELECT id, v FROM (SELECT id, v FROM Readings
+        UNION ALL SELECT id, v FROM Events) AS q [FREQUENCY 3 TUPLES]""",
+    "sampled, of two streams": """SELECT id, v FROM (SELECT id, v FROM Readings UNION ALL SELECT id, v FROM Events)
+        AS q [FREQUENCY 3 seconds]""",
+    "sampled pairs per key": """SELECT id, COUNT(*) AS n FROM (SELECT r.id, p.v FROM Readings AS r [RANGE 6 seconds],
+        Pulses AS p [RANGE 3 seconds]) AS q [FREQUENCY 2 seconds PARTITIONED BY id] GROUP BY id""",
+    "sampled, of two streams, beside a changelog": """SELECT id FROM Edits EXCEPT SELECT id FROM (SELECT id
+        FROM Readings UNION ALL SELECT id FROM Pulses) AS q [FREQUENCY 3 seconds]""",
+    "sampled twice by two clocks": """SELECT p.id, e.v FROM (SELECT id FROM (SELECT id FROM Readings UNION ALL
+        SELECT id FROM Pulses) AS q [FREQUENCY 2 seconds]) AS p, (SELECT v FROM (SELECT v FROM Events UNION ALL
+        SELECT v FROM Pulses) AS q [FREQUENCY 3 seconds]) AS e""",
+    "sampled, then read at boundaries": """SELECT COUNT(*) AS n FROM (SELECT id FROM (SELECT id FROM Readings
+        UNION ALL SELECT id FROM Pulses) AS q [FREQUENCY 2 seconds]) AS p [RANGE 6 seconds SLIDE 3 seconds]""",
     "numbers": "SELECT id, row_number FROM Readings [RANGE 5 seconds] WHERE row_number % 2 = 1",
     "numbers of a changelog": "SELECT id, row_number FROM Edits [RANGE 5 seconds]",
     "greatest number": "SELECT id, MAX(row_number) AS latest FROM Readings [RANGE 5 seconds] GROUP BY id",
@@ -167,10 +191,10 @@ def test_rows_that_are_numbered_stay_together():
             "SW-363",
         ),
         (
-            "SELECT n FROM (SELECT r.v AS n FROM Readings AS r, Pulses AS p) AS q [RANGE 2 seconds SLIDE 1 second]",
+            "SELECT COUNT(*) AS n FROM (SELECT id FROM (SELECT id FROM Readings UNION ALL SELECT id FROM Pulses) AS q "
+            "[FREQUENCY 2 seconds] UNION ALL SELECT id FROM Events) AS p [RANGE 2 TUPLES]",
             "SW-363",
         ),
-        ("SELECT n FROM (SELECT r.v AS n FROM Readings AS r, Pulses AS p) AS q [FREQUENCY 2 seconds]", "SW-363"),
     ],
 )
 def test_what_is_refused(query: str, code: str):

@@ -7,22 +7,25 @@ computes it here.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from slackwater.kernels.arrays import EARLIEST, LATEST, Ints, ints, picked, valid
-from slackwater.kernels.chain import Frequency, parse
+from slackwater.kernels.arrays import EARLIEST, LATEST, Ints, ints, moments, picked, valid
+from slackwater.kernels.chain import Chain, Frequency, Item, Project, parse_step
 from slackwater.kernels.changelog.inputs import Taken, late_rows
-from slackwater.kernels.changelog.log import Tuples, in_order, of_tuples
-from slackwater.kernels.changelog.tree import Chained
+from slackwater.kernels.changelog.log import Log, Tuples, in_order, of_tuples
 from slackwater.kernels.compile import compiled
 from slackwater.kernels.fused import typed
 from slackwater.kernels.hold import arrived
 from slackwater.kernels.segments import Store
 from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
+
+TIME = "#time"
+"""The event time of rows that come from other operators, which need not have a column of it."""
 
 
 class Within(Memory):
@@ -56,11 +59,11 @@ class Within(Memory):
 class ChainReader:
     """One chain over one input."""
 
-    def __init__(self, name: str, node: Chained) -> None:
+    def __init__(self, name: str, chain: Chain, lifetime: int | None) -> None:
         self.prefix = f"{name}."
-        self.chain = parse(node.chain)
-        self.compiled = compiled(self.chain)
-        self.lifetime = node.lifetime
+        self.chain = chain
+        self.compiled = compiled(chain)
+        self.lifetime = lifetime
         self.slotted = self._slotted()
         self.none = pa.RecordBatch.from_pylist([], self.chain.schema)
         self.sample = self.step(Memory(State()), self.none, Span(EARLIEST, EARLIEST), EARLIEST).log.born
@@ -86,3 +89,17 @@ class ChainReader:
     def _slotted(self) -> bool:
         """Whether rows are known only when a slot of time has passed: others that are later have to wait for them."""
         return any(isinstance(step, Frequency) and step.every.is_time and not step.strict for step in self.chain.steps)
+
+
+class Pipe:
+    """A window or a frequency over rows that other operators have put in order: a chain of that one step."""
+
+    def __init__(self, name: str, step: Mapping[str, Any], lifetime: int | None, sample: Tuples) -> None:
+        fields = [(field.name, field.type) for field in sample.rows.schema]
+        given = Project(tuple(Item(column, ["column", column], kind) for column, kind in fields))
+        columns = (*fields, (TIME, pa.timestamp("us", "UTC")))
+        self.reader = ChainReader(name, Chain(columns, TIME, None, (given, parse_step(step))), lifetime)
+
+    def step(self, memory: Memory, log: Log, span: Span) -> Taken:
+        rows = log.born.rows.append_column(TIME, moments(log.born.start))
+        return self.reader.step(memory, rows, span, span.before)

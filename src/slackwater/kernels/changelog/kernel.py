@@ -10,7 +10,7 @@ the same stretch of time: nothing that it yields is taken back by what comes lat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from slackwater.errors import QueryError
 from slackwater.kernels.arrays import EARLIEST
+from slackwater.kernels.chain import parse as parse_chain
 from slackwater.kernels.changelog.aggregate import Grouped
-from slackwater.kernels.changelog.chained import ChainReader
+from slackwater.kernels.changelog.chained import ChainReader, Pipe
 from slackwater.kernels.changelog.compress import compressed
 from slackwater.kernels.changelog.counted import Counted as CountedWindow
 from slackwater.kernels.changelog.inputs import Reader, Taken
@@ -42,6 +43,7 @@ from slackwater.kernels.changelog.tree import (
     Minus,
     Node,
     Ordered,
+    Piped,
     Placed,
     Project,
     Query,
@@ -50,6 +52,7 @@ from slackwater.kernels.changelog.tree import (
     Streamed,
     Union,
     Window,
+    children,
     parse,
     walk,
 )
@@ -100,11 +103,13 @@ class Changes:
         self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
         self.chains: dict[int, ChainReader] = {}
         self.chain_inputs: dict[int, str] = {}
+        self.pipes: dict[int, Pipe] = {}
         self.operators: dict[int, Operator] = {}
         nodes = list(walk(self.query.root))
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
         self.sample = self._compiled(self.query.root)
-        self.slotted = any(chain.slotted for chain in self.chains.values())
+        readers = [*self.chains.values(), *(pipe.reader for pipe in self.pipes.values())]
+        self.slotted = any(reader.slotted for reader in readers)
 
     @property
     def kept(self) -> list[Kept]:
@@ -126,9 +131,7 @@ class Changes:
         span = Span(before, max(before, min(marks.values())))
         memory.put(PUNCTUATION, span.now)
         taken = self._taken(memory, batches, marks, span)
-        if self.slotted:
-            taken, span = self._settled(memory, taken, span)
-        log = self._log(memory, self.query.root, taken, span)
+        log, span = self._told(memory, self.query.root, taken, span, "")
         if self.net:
             log = compressed(log, span.now)
         by_input = [(self._input(source), each) for source, each in taken.items()]
@@ -149,17 +152,35 @@ class Changes:
             taken[source] = reader.step(memory, batches.get(name, none), span, marks[name])
         return taken
 
+    def _told(
+        self, memory: Memory, root: Node, taken: Mapping[str | int, Taken], span: Span, name: str
+    ) -> tuple[Log, Span]:
+        """The changelog of a part of the tree, down to what is piped, and the stretch of time that it is about."""
+        own: dict[str | int, Taken] = {}
+        for leaf in leaves(root):
+            if isinstance(leaf, Piped):
+                within = f"{name}{self.names[id(leaf)]}."
+                log, known = self._told(memory, leaf.child, taken, span, within)
+                piped = self.pipes[id(leaf)].step(memory, log, known)
+                own[id(leaf)] = piped._replace(upto=min(piped.upto, known.now))
+            else:
+                source = leaf.input if isinstance(leaf, Source) else id(leaf)
+                own[source] = taken[source]
+        if self.slotted:
+            own, span = self._settled(memory, own, span, name)
+        return self._log(memory, root, own, span), span
+
     def _settled(
-        self, memory: Memory, taken: dict[str | int, Taken], span: Span
+        self, memory: Memory, taken: dict[str | int, Taken], span: Span, part: str
     ) -> tuple[dict[str | int, Taken], Span]:
         """What all inputs have told, and the stretch of time that it is about: that of the slowest."""
-        before = memory.number(SETTLED, EARLIEST)
+        before = memory.number(f"{part}{SETTLED}", EARLIEST)
         now = max(before, min(span.now, *(each.upto for each in taken.values())))
-        memory.put(SETTLED, now)
+        memory.put(f"{part}{SETTLED}", now)
         told: dict[str | int, Taken] = {}
         for source, each in taken.items():
-            name = source if isinstance(source, str) else self.chains[source].prefix
-            told[source] = each._replace(log=Waiting(f"waiting.{name}").step(memory, each.log, now))
+            name = source if isinstance(source, str) else f"{self.names[source]}."
+            told[source] = each._replace(log=Waiting(f"{part}waiting.{name}").step(memory, each.log, now))
         return told, Span(before, now)
 
     def _input(self, source: str | int) -> str:
@@ -184,7 +205,7 @@ class Changes:
         match node:
             case Source(input=name, numbered=numbered):
                 return numbering(taken[name].log) if numbered else taken[name].log
-            case Chained():
+            case Chained() | Piped():
                 return taken[id(node)].log
             case Union() | Join() | Minus():
                 logs = [self._log(memory, each, taken, span) for each in (node.left, node.right)]
@@ -225,9 +246,13 @@ class Changes:
             sample = self.readers[node.input].sample
             return numbering(of_tuples(sample)).born if node.numbered else sample
         if isinstance(node, Chained):
-            self.chains[id(node)] = ChainReader(self.names[id(node)], node)
+            self.chains[id(node)] = ChainReader(self.names[id(node)], parse_chain(node.chain), node.lifetime)
             self.chain_inputs[id(node)] = node.input
             return self.chains[id(node)].sample
+        if isinstance(node, Piped):
+            pipe = Pipe(self.names[id(node)], node.step, node.lifetime, self._compiled(node.child))
+            self.pipes[id(node)] = pipe
+            return pipe.reader.sample
         below = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)
         samples = [self._compiled(each) for each in below]
         name = self.names[id(node)]
@@ -248,6 +273,15 @@ class Changes:
                 self.operators[id(node)] = Joined(name, columns, on, condition, *both)
         logs = [of_tuples(sample) for sample in samples]
         return self._applied(Memory(State()), node, logs, Span(EARLIEST, EARLIEST)).born
+
+
+def leaves(node: Node) -> Iterator[Source | Chained | Piped]:
+    """Where a part of the tree begins: what it reads, and what is piped to it."""
+    if isinstance(node, Source | Chained | Piped):
+        yield node
+    else:
+        for each in children(node):
+            yield from leaves(each)
 
 
 def numbering(log: Log) -> Log:

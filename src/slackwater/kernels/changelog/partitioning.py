@@ -14,7 +14,7 @@ from itertools import product
 import pyarrow as pa
 
 from slackwater.kernels import chain as steps
-from slackwater.kernels.chain import Chain, parse
+from slackwater.kernels.chain import Chain, parse, parse_step
 from slackwater.kernels.changelog.tree import (
     Aggregate,
     Chained,
@@ -23,6 +23,7 @@ from slackwater.kernels.changelog.tree import (
     Join,
     Minus,
     Node,
+    Piped,
     Project,
     Query,
     Source,
@@ -58,6 +59,8 @@ class _Trace:
                 return [] if node.numbered else list(self._source(node))
             case Chained():
                 return _chain(parse(node.chain), node.input)
+            case Piped(child=child, step=step):
+                return _through(self.cuts(child), [parse_step(step)])
             case Project(child=child, items=items):
                 return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in items], lost=True))
             case Aggregate(child=child, group=group):
@@ -110,8 +113,12 @@ class _Trace:
 def _chain(chain: Chain, name: str) -> list[Cut]:
     """The columns by which a chain can be taken apart: those of every group, and of every part of what counts rows."""
     kept = [column for column, kind in chain.columns if not pa.types.is_floating(kind)]
-    cuts = [Cut(frozenset({(name, column)}), column) for column in kept]
-    for step in chain.steps:
+    return _through([Cut(frozenset({(name, column)}), column) for column in kept], chain.steps)
+
+
+def _through(cuts: list[Cut], given: Sequence[steps.Step]) -> list[Cut]:
+    """What is left of the columns after some steps of a chain."""
+    for step in given:
         match step:
             case steps.Project(items=items):
                 cuts = list(_renamed(cuts, [(item.name, item.tree) for item in items], lost=True))

@@ -16,6 +16,7 @@ from slackwater.kernels.changelog.tree import (
     Join,
     Minus,
     Node,
+    Piped,
     Query,
     Read,
     Source,
@@ -73,7 +74,7 @@ def structures_of(query: Query, node: Node) -> tuple[str, ...]:
         case Source(input=name):
             indexed = query.inputs[name].change_type is not None
             return ("rows beyond the punctuation", *((f"index on {', '.join(node.edge.key or ())}",) * indexed))
-        case Chained():
+        case Chained() | Piped():
             return ("what its windows keep",)
         case Counted():
             return ("rows held, and rows that wait for the next instant",)

@@ -7,7 +7,7 @@
                "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
                          "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
 
-Operators: source, chain, placed, ordered, stream, read, window, counted, filter, project, union, join, aggregate,
+Operators: source, chain, placed, ordered, pipe, stream, read, window, counted, filter, project, union, join, aggregate,
 distinct, minus. `class` is the monotonicity class of what the operator yields, `key` its primary key or null; both are
 the algebra's. Times are in microseconds.
 """
@@ -93,6 +93,16 @@ class Ordered:
     edge: Edge
     child: Node
     by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Piped:
+    """What a window or a frequency of a chain makes of rows that are in order; they live as those of a chain do."""
+
+    edge: Edge
+    child: Node
+    step: Mapping[str, Any]
+    lifetime: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +194,7 @@ Node: TypeAlias = (
     | Chained
     | Placed
     | Ordered
+    | Piped
     | Streamed
     | Read
     | Window
@@ -286,6 +297,8 @@ def _node(given: Mapping[str, Any]) -> Node:
             return Placed(edge, _node(given["child"]))
         case "ordered":
             return Ordered(edge, _node(given["child"]), given["by"])
+        case "pipe":
+            return Piped(edge, _node(given["child"]), given["step"], given.get("lifetime"))
         case "read":
             return Read(edge, _node(given["child"]), int(given["slide"]))
         case "window":

@@ -43,7 +43,7 @@ from slackwater.errors import QueryError
 from slackwater.kernels.expressions import marks_of
 from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, unions
 from slackwater.spark.fused.instant import numbered, with_marks
-from slackwater.spark.fused.lowering import call, chain_of
+from slackwater.spark.fused.lowering import call, chain_of, length
 from slackwater.spark.fused.sequence import as_stream, in_sequence
 from slackwater.spark.fused.trees import tree_of
 
@@ -118,6 +118,8 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
             raise refused(
                 "RANGE in tuples at boundaries has no changelog where another stream decides how long it goes on"
             )
+        if isinstance(plan, Window | Frequency) and not one_stream(plan):
+            return _piped(plan, read)
         query = plan.query if isinstance(plan, Subquery | View) else plan
         return _chained(plan, query) if one_stream(query) else _streamed(plan, query, read)
     match plan:
@@ -138,7 +140,7 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
         case Window(every=every, by=by):
             return _counted(plan, plan, every, by, by)
         case Frequency():
-            return _chained(plan, plan)
+            return _chained(plan, plan) if one_stream(plan) else _piped(plan, read)
         case Select(child=Join() as join, condition=condition) if not _marks(condition.sql):
             return _join(plan, join, [condition.sql], _stands(plan))
         case Join():
@@ -323,9 +325,38 @@ def _streamed(plan: Plan, query: Plan, read: bool = False) -> Lowered:
     below = _emitted(query)
     key = _key(plan, below.names)
     node = {"op": "stream", "child": below.node, "lifetime": lifetime, "class": level, "key": key}
-    if read and any(instants_of(each.left).every != instants_of(each.right).every for each in unions(query)):
-        node = {"op": "read", "child": node, "slide": every.amount, "class": level, "key": key}
-    return Lowered(node, below.names)
+    return _read(query, Lowered(node, below.names)) if read else Lowered(node, below.names)
+
+
+def _read(query: Plan, given: Lowered) -> Lowered:
+    """Answers read at boundaries; most come at these anyway."""
+    if all(instants_of(each.left).every == instants_of(each.right).every for each in unions(query)):
+        return given
+    about = {"slide": given.node["lifetime"], "class": given.node["class"], "key": given.node["key"]}
+    return replace(given, node={"op": "read", "child": given.node, **about})
+
+
+def _piped(plan: Window | Frequency, read: bool) -> Lowered:
+    """A window at boundaries, or a frequency, over the rows of several streams in their order."""
+    if changing(plan):
+        raise uncountable()
+    match plan:
+        case Frequency(child=Window(every=within) as window) if within == ONE_TUPLE:
+            child, by = window.child, window.by or plan.by
+            step = {"op": "window", "range": length(window.range), "strict": plan.strict}
+        case Window(child=child, by=by):
+            step = {"op": "window", "range": length(plan.range)}
+        case Frequency(child=child, by=by):
+            step = {"op": "frequency", "strict": plan.strict}
+    below = lowered(child)
+    here = below.over(child)
+    own, counts = ([here.find(reference).name for reference in each] for each in (by, plan.by))
+    step |= {"every": length(plan.every), "by": own, "count_by": counts}
+    every = instants_of(plan).every
+    level, lifetime = (2, every.amount) if every.is_time else (1, None)
+    about = {"lifetime": lifetime, "class": level, "key": _key(plan, below.names)}
+    made = Lowered({"op": "pipe", "child": in_sequence(below.node), "step": step, **about}, below.names)
+    return _read(plan, made) if read else made
 
 
 def _emitted(query: Plan) -> Lowered:
@@ -335,6 +366,8 @@ def _emitted(query: Plan) -> Lowered:
             return _stream(query, query)
         case Subquery(query=inner) | View(query=inner):
             return _emitted(inner)
+        case Window() | Frequency():
+            return lowered(query)
         case Union(left=left, right=right):
             one, two = _emitted(left), _emitted(right)
             return _edged(query, {"op": "union", "left": one.node, "right": two.node}, one.names, [one.node, two.node])

@@ -8,19 +8,30 @@ from slackwater.errors import QueryError
 
 Node = dict[str, Any]
 ROW_WISE = ("filter", "project", "window")
+NAMES = {"aggregate": "groups", "distinct": "rows of DISTINCT", "minus": "rows of EXCEPT", "pipe": "sampled rows"}
 
 
 def in_sequence(node: Node) -> Node:
+    """The same operators, whose rows come in order; those of a window or a frequency do."""
+    source = node
+    while source["op"] in ("stream", *ROW_WISE):
+        source = source["child"]
+    return node if source["op"] == "pipe" else _placed(node)
+
+
+def _placed(node: Node) -> Node:
     """The same operators, over rows that have their places; what puts several streams together puts them in order."""
     match node["op"]:
         case "source":
             return _over(node, "placed")
         case "chain" if node["chain"]["arrival"] is None or node["lifetime"] is not None:
             return _over(node, "placed")
+        case "pipe" if node["lifetime"] is not None:
+            return _over(node, "placed")
         case "stream" | "filter" | "project" | "window":
-            return {**node, "child": in_sequence(node["child"])}
+            return {**node, "child": _placed(node["child"])}
         case "union":
-            sides = {side: in_sequence(node[side]) for side in ("left", "right")}
+            sides = {side: _placed(node[side]) for side in ("left", "right")}
             return _over({**node, **sides}, "ordered", by="union")
         case "join":
             return _over(_pairs(node), "ordered", by="whole" if _at_boundaries(node) else "row")
@@ -42,7 +53,7 @@ def _pairs(node: Node) -> Node:
             return {**node, **{side: _pairs(node[side]) for side in ("left", "right")}}
         case "filter" | "project" | "window":
             return {**node, "child": _pairs(node["child"])}
-    return in_sequence(node)
+    return _placed(node)
 
 
 def _at_boundaries(node: Node) -> bool:
@@ -59,9 +70,10 @@ def _over(node: Node, op: str, **about: str) -> Node:
 
 
 def unordered(node: Node) -> QueryError:
+    what = NAMES.get(node["op"], "the answers of a subquery")
     return QueryError(
         "SW-363",
-        f"the answers of a {node['op']} of several streams have no order in which they could be counted or sampled",
+        f"the order of {what} among several streams has no changelog operator",
         expected="rows, pairs of rows and their unions; answers at boundaries before they are grouped",
         hint="write what several streams yield to a sink and read that, or use RANGE in time",
     )
