@@ -147,23 +147,23 @@ def test_every_row_is_accounted_for_among_poison_and_rows_from_the_year_9999(spa
         ("INSERT INTO lateness SELECT L.id FROM answers$late L, Events E", "SW-306"),
     ],
 )
-def test_what_late_rows_cannot_do_is_said(spark, text, code):
+def test_what_late_rows_cannot_do_is_said(spark, text, code, tmp_path):
     query = "SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 5 seconds]"
     declared = "CREATE SINK answers USING memory; CREATE SINK lateness USING memory;"
     script = parse_script(f"{declared} INSERT INTO answers {query}; {text}", catalog=CATALOG)
     columns = ", ".join(f"{field.name} {field.type}" for field in READINGS.fields)
     with pytest.raises(QueryError) as caught:
         ((main, sides),) = arranged(rewritten(script))
-        start(main, {"Readings": spark.createDataFrame([], columns)}, Path("nowhere"), sides=sides)
+        start(main, {"Readings": spark.createDataFrame([], columns)}, tmp_path, sides=sides)
     assert caught.value.code == code
 
 
-def test_a_format_that_cannot_take_a_batch_once_takes_no_sides(spark):
+def test_a_format_that_cannot_take_a_batch_once_takes_no_sides(spark, tmp_path):
     text = SIDES.format(query="SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 5 seconds]")
     ((main, sides),) = arranged(
         rewritten(parse_script(text.replace("answers USING memory", "answers USING jdbc"), catalog=CATALOG))
     )
     columns = ", ".join(f"{field.name} {field.type}" for field in READINGS.fields)
     with pytest.raises(InputError) as caught:
-        start(main, {"Readings": spark.createDataFrame([], columns)}, Path("nowhere"), sides=sides)
+        start(main, {"Readings": spark.createDataFrame([], columns)}, tmp_path, sides=sides)
     assert caught.value.code == "SW-456"
