@@ -134,7 +134,7 @@ def test_marks_of_an_instant_that_tuples_do_not_have():
     "query",
     [
         "SELECT v FROM S [RANGE 5 TUPLES, FREQUENCY 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]",
-        "SELECT v FROM (SELECT v FROM S [RANGE 5 seconds], R [RANGE 5 seconds]) AS q [RANGE 2 TUPLES]",
+        "SELECT v FROM (SELECT v FROM S [RANGE 2 TUPLES], R [RANGE 5 seconds]) AS q",
     ],
 )
 def test_what_has_no_kernel_is_refused(query: str):

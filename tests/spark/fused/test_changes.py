@@ -36,9 +36,11 @@ QUERIES = {
         EMIT CHANGES""",
     "sampled": """SELECT id, COUNT(*) AS n FROM Readings [FREQUENCY 2 seconds PARTITIONED BY id] GROUP BY id
         EMIT CHANGES""",
+    "sampled of two": """SELECT id, COUNT(*) AS n FROM (SELECT id FROM Readings UNION ALL SELECT id FROM Pulses) AS q
+        [FREQUENCY 2 seconds PARTITIONED BY id] GROUP BY id EMIT CHANGES""",
     "everything": "SELECT COUNT(*) AS n FROM Readings WHERE v > 0 EMIT CHANGES",
 }
-STREAMS = {"join": ["Readings", "Pulses"], "minus": ["Readings", "Pulses"]}
+STREAMS = {name: ["Readings", "Pulses"] for name in ("join", "minus", "sampled of two")}
 
 
 def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
