@@ -104,6 +104,8 @@ QUERIES = {
         UNION ALL SELECT id FROM Pulses) AS q [FREQUENCY 2 seconds]) AS p [RANGE 6 seconds SLIDE 3 seconds]""",
     "numbers": "SELECT id, row_number FROM Readings [RANGE 5 seconds] WHERE row_number % 2 = 1",
     "numbers of a changelog": "SELECT id, row_number FROM Edits [RANGE 5 seconds]",
+    "numbers of groups": """SELECT id, COUNT(*) AS n, row_number FROM Readings [RANGE 5 seconds] GROUP BY id
+        HAVING row_number IS NULL""",
     "greatest number": "SELECT id, MAX(row_number) AS latest FROM Readings [RANGE 5 seconds] GROUP BY id",
     "bounds of joined extents": """SELECT r.id, window_start, window_end, row_time
         FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]
@@ -177,7 +179,7 @@ def test_rows_that_are_numbered_stay_together():
         ("SELECT v FROM Edits [RANGE 2 TUPLES]", "SW-243"),
         ("SELECT v FROM Edits [RANGE 5 seconds SLIDE 5 seconds]", "SW-243"),
         ("SELECT v FROM Edits [FREQUENCY 5 seconds]", "SW-243"),
-        ("SELECT COUNT(*) AS n, row_number FROM Readings [RANGE 5 seconds]", "SW-361"),
+        ("SELECT id, row_number FROM Readings [FREQUENCY 5 seconds]", "SW-361"),
         ("SELECT id, row_number FROM Readings [RANGE 2 TUPLES]", "SW-361"),
         (
             "SELECT r.v FROM Readings AS r [RANGE 5 TUPLES, FREQUENCY 5 seconds], "

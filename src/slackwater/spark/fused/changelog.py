@@ -42,7 +42,7 @@ from slackwater.algebra.schema import PSEUDO_COLUMNS, Field, Schema
 from slackwater.errors import QueryError
 from slackwater.kernels.expressions import marks_of
 from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, unions
-from slackwater.spark.fused.instant import numbered, with_marks
+from slackwater.spark.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, with_marks
 from slackwater.spark.fused.lowering import call, chain_of, length
 from slackwater.spark.fused.sequence import as_stream, in_sequence
 from slackwater.spark.fused.trees import tree_of
@@ -197,9 +197,10 @@ def _stands(plan: Plan) -> bool:
 def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Lowered) -> Lowered:
     """The operator of a plan over that of its input."""
     made = _made(plan, below.over(child), below)
-    if "row_number" in set().union(*map(marks_of, _trees(made.node))):
+    number = NO_NUMBER if numberless(below.node) else NUMBER
+    if number is NUMBER and "row_number" in set().union(*map(marks_of, _trees(made.node))):
         below = replace(below, node=numbered(below.node))
-    node = with_marks(made.node, plan)
+    node = with_marks(made.node, plan, number)
     return _edged(plan, {**node, "child": below.node}, made.names, [below.node])
 
 

@@ -16,6 +16,7 @@ from slackwater.kernels.changelog.tree import NUMBERED
 
 Node = dict[str, Any]
 ROW_TIME = ["mark", "row_time"]
+NUMBER, NO_NUMBER = ["column", NUMBERED], ["cast", ["literal", None, "void"], "bigint"]
 
 
 def numbered(node: Node) -> Node:
@@ -26,25 +27,32 @@ def numbered(node: Node) -> Node:
         raise QueryError(
             "SW-361",
             "'row_number' has no meaning for rows that may still change",
-            expected="row_number of the rows of one stream, in time; not of groups, of sampled or of counted rows",
+            expected="row_number of the rows of one stream, in time; not of sampled or of counted rows",
             hint="use row_time, or select row_number in a subquery over the stream",
         )
     return {**node, "child": numbered(node["child"])}
 
 
-def with_marks(tree: Any, plan: Plan) -> Any:
+def numberless(node: Node) -> bool:
+    """Whether tuples stand for several rows, of which no one has the number: it is NULL."""
+    while node["op"] in ("window", "filter", "project"):
+        node = node["child"]
+    return node["op"] in ("aggregate", "distinct", "minus", "join")
+
+
+def with_marks(tree: Any, plan: Plan, number: list[Any]) -> Any:
     """An operator's expressions with other ways to say the marks that its tuples do not have."""
     match tree:
         case ["mark", "row_number"]:
-            return ["column", NUMBERED]
+            return number
         case ["mark", "window_end"]:
             return _boundary(TICK)
         case ["mark", "window_start"] if (window := instants_of(plan).window) is not None:
             return _boundary(TICK - window.amount)
         case list():
-            return [with_marks(each, plan) for each in tree]
+            return [with_marks(each, plan, number) for each in tree]
         case dict():
-            return {name: with_marks(each, plan) for name, each in tree.items()}
+            return {name: with_marks(each, plan, number) for name, each in tree.items()}
     return tree
 
 
