@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
+from bench.changelog.older.model import Model
 from bench.changelog.older.terms import Members, arguments_of, moments, values
 
 
@@ -40,19 +41,7 @@ class Edge(NamedTuple):
         return +live
 
 
-class PositiveNegative:
-    """A tree over streams, given as names of columns and (time, row). `edges` are all that was sent."""
-
-    def __init__(self, given):
-        self.given = given
-        self.edges = []
-
-    def run(self, node):
-        below = [self.run(node[side]) for side in ("child", "left", "right") if side in node]
-        made = getattr(self, node["op"])(node, *below)
-        self.edges.append(made)
-        return made
-
+class PositiveNegative(Model):
     def source(self, node):
         names, rows = self.given[node["input"]]
         return Edge.of(names, [Event(time, 1, row) for time, row in rows])
@@ -61,18 +50,6 @@ class PositiveNegative:
         """What makes negatives: each row once more when it leaves."""
         length = node["range"]
         return Edge.of(below.names, [*below.events, *(Event(e.time + length, -1, e.row) for e in below.events)])
-
-    def filter(self, node, below):
-        kept = [event for event in below.events if values([node["condition"]], below.names, event.row)[0]]
-        return Edge.of(below.names, kept)
-
-    def project(self, node, below):
-        trees = [tree for _, tree, _ in node["items"]]
-        made = [event._replace(row=values(trees, below.names, event.row)) for event in below.events]
-        return Edge.of([name for name, *_ in node["items"]], made)
-
-    def union(self, node, left, right):
-        return Edge.of(left.names, left.events + right.events)
 
     def join(self, node, left, right):
         """At a moment what goes meets what was there, then what comes meets what is there."""

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bench.changelog.older.model import Model
 from bench.changelog.older.terms import Members, arguments_of, moments, values
 
 FOREVER = np.iinfo(np.int64).max
@@ -55,19 +56,7 @@ class Edge(NamedTuple):
         return lambda time: max(time, latest[place - 1]) if (place := bisect_left(starts, time)) else time
 
 
-class Temporal:
-    """A tree over streams, given as names of columns and (time, row). `edges` are all that was sent."""
-
-    def __init__(self, given):
-        self.given = given
-        self.edges = []
-
-    def run(self, node):
-        below = [self.run(node[side]) for side in ("child", "left", "right") if side in node]
-        made = getattr(self, node["op"])(node, *below)
-        self.edges.append(made)
-        return made
-
+class Temporal(Model):
     def source(self, node):
         names, rows = self.given[node["input"]]
         return Edge.of(names, [Tuple(time, FOREVER, row, time) for time, row in rows])
@@ -75,18 +64,6 @@ class Temporal:
     def window(self, node, below):
         cut = [each._replace(end=min(each.end, each.start + node["range"])) for each in below.tuples]
         return Edge.of(below.names, cut)
-
-    def filter(self, node, below):
-        kept = [each for each in below.tuples if values([node["condition"]], below.names, each.row)[0]]
-        return Edge.of(below.names, kept)
-
-    def project(self, node, below):
-        trees = [tree for _, tree, _ in node["items"]]
-        made = [each._replace(row=values(trees, below.names, each.row)) for each in below.tuples]
-        return Edge.of([name for name, *_ in node["items"]], made)
-
-    def union(self, node, left, right):
-        return Edge.of(left.names, left.tuples + right.tuples)
 
     def join(self, node, left, right):
         """Each with those of the other side that began before it and have not ended."""

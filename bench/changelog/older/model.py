@@ -1,0 +1,36 @@
+"""What both older models have in common: how a tree is gone through, and operators that look at one tuple at a time."""
+
+from __future__ import annotations
+
+from bench.changelog.older.terms import values
+
+
+class Model:
+    """A tree over streams, given as names of columns and (time, row). `edges` are all that was sent.
+
+    An edge is a pair of its columns and what was sent on it, of which each has a row.
+    """
+
+    def __init__(self, given):
+        self.given = given
+        self.edges = []
+
+    def run(self, node):
+        below = [self.run(node[side]) for side in ("child", "left", "right") if side in node]
+        made = getattr(self, node["op"])(node, *below)
+        self.edges.append(made)
+        return made
+
+    def filter(self, node, below):
+        names, sent = below
+        return below.of(names, [each for each in sent if values([node["condition"]], names, each.row)[0]])
+
+    def project(self, node, below):
+        names, sent = below
+        trees = [tree for _, tree, _ in node["items"]]
+        made = [each._replace(row=values(trees, names, each.row)) for each in sent]
+        return below.of([name for name, *_ in node["items"]], made)
+
+    def union(self, node, left, right):
+        (names, one), (_, two) = left, right
+        return left.of(names, one + two)
