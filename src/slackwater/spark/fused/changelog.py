@@ -1,23 +1,18 @@
 """From a plan under EMIT CHANGES to the tree of operators that computes its changelog.
 
-Columns have the names by which the plan refers to them (`alias.name` where the name alone is not enough). Class and key
-of every edge are the algebra's. What has no kernel is refused (SW-363), and what has no meaning (SW-243).
+What has no kernel is refused (SW-363), and what has no meaning (SW-243).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from sqlglot import exp
-
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import Tree, columns, parsed
+from slackwater.algebra.expressions import columns, parsed
 from slackwater.algebra.instants import instants_of
-from slackwater.algebra.keys import key_of
 from slackwater.algebra.lengths import ONE_TUPLE, Length
-from slackwater.algebra.monotonicity import class_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -38,44 +33,21 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
-from slackwater.algebra.schema import PSEUDO_COLUMNS, Field, Schema
+from slackwater.algebra.schema import PSEUDO_COLUMNS, Schema
 from slackwater.errors import QueryError
 from slackwater.kernels.expressions import marks_of
+from slackwater.spark.fused.edges import Lowered, Named, Node, edged, final, key_under, unique
 from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, unions
 from slackwater.spark.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, with_marks
 from slackwater.spark.fused.lowering import call, chain_of, length
+from slackwater.spark.fused.pairing import paired
 from slackwater.spark.fused.sequence import as_stream, in_sequence
 from slackwater.spark.fused.trees import tree_of
 
-Node = dict[str, Any]
 RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
 GATHERING = (Join, Minus, Aggregate, Distinct)
 """What puts the answers of a boundary together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Named(Schema):
-    """A schema whose columns have other names, by position, in the kernel."""
-
-    columns: tuple[str, ...]
-
-    def find(self, reference: str) -> Field:
-        field = Schema.find(self, reference)
-        place = next(number for number, each in enumerate(self.fields) if each is field)
-        return Field(self.columns[place], field.type, field.qualifier)
-
-
-@dataclass(frozen=True, slots=True)
-class Lowered:
-    """An operator and the names of its columns in order."""
-
-    node: Node
-    names: tuple[str, ...]
-
-    def over(self, plan: Plan) -> Named:
-        """The columns of a plan, by the names that they have here."""
-        return Named(schema_of(plan).fields, self.names)
 
 
 def changes_of(plan: Plan) -> Node:
@@ -83,12 +55,12 @@ def changes_of(plan: Plan) -> Node:
     if instants_of(plan).at_boundaries and not changing(plan) and one_stream(plan):
         return _at_boundaries(plan)
     root = lowered(plan)
-    wanted = _unique([schema_of(plan).reference(field) for field in schema_of(plan)])
+    wanted = unique([schema_of(plan).reference(field) for field in schema_of(plan)])
     if wanted != root.names:
         fields = zip(wanted, root.names, schema_of(plan), strict=True)
         items = [[new, ["column", old], field.type] for new, old, field in fields]
         renamed = {"op": "project", "child": root.node, "items": items}
-        root = _edged(plan, renamed, wanted, [root.node])
+        root = edged(plan, renamed, wanted, [root.node])
     scans = {node.stream: node for node in walk(plan) if isinstance(node, Scan)}
     return {"inputs": {name: _input(scan) for name, scan in scans.items()}, "query": root.node}
 
@@ -96,7 +68,7 @@ def changes_of(plan: Plan) -> Node:
 def _at_boundaries(plan: Plan) -> Node:
     """An answer at a boundary stands until the next one: the chain of EMIT FINAL, and how long its results live."""
     (scan,) = [node for node in walk(plan) if isinstance(node, Scan)]
-    key = _key(plan, tuple(field.name for field in schema_of(plan)))
+    key = key_under(plan, tuple(field.name for field in schema_of(plan)))
     return {"input": scan.stream, "chain": chain_of(plan), "slide": instants_of(plan).every.amount, "key": key}
 
 
@@ -125,16 +97,14 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
     match plan:
         case Scan(stream=stream):
             names = tuple(field.name for field in plan.fields)
-            return _edged(plan, {"op": "source", "input": stream}, names, [])
+            return edged(plan, {"op": "source", "input": stream}, names, [])
         case Disorder(child=child) | Emit(child=child):
             return lowered(child, read)
         case Subquery(query=query) | View(query=query):
             return lowered(query) if changing(query) else _stream(plan, query)
         case Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
             below = lowered(child)
-            return _edged(
-                plan, {"op": "window", "range": length.amount, "child": below.node}, below.names, [below.node]
-            )
+            return edged(plan, {"op": "window", "range": length.amount, "child": below.node}, below.names, [below.node])
         case Frequency(child=Window(every=within) as window, every=every, by=by) if within == ONE_TUPLE:
             return _counted(plan, window, every, window.by or by, by)
         case Window(every=every, by=by):
@@ -150,7 +120,7 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
         case Union(left=left, right=right) | Minus(left=left, right=right):
             one, two = lowered(left, read), lowered(right, read)
             node = {"op": type(plan).__name__.lower(), "left": one.node, "right": two.node}
-            return _edged(plan, node, one.names, [one.node, two.node])
+            return edged(plan, node, one.names, [one.node, two.node])
     raise refused(f"a {type(plan).__name__.lower()} of this kind has no changelog operator")
 
 
@@ -185,7 +155,7 @@ def _counted(plan: Plan, window: Window, every: Length, by: tuple[str, ...], cou
     columns = [[here.find(reference).name for reference in each] for each in (by, count_by)]
     length = {"time" if window.range.is_time else "tuples": window.range.amount}
     node = {"op": "counted", "range": length, "every": every.amount, "by": columns[0], "count_by": columns[1]}
-    return _edged(plan, {**node, "child": below.node}, below.names, [below.node])
+    return edged(plan, {**node, "child": below.node}, below.names, [below.node])
 
 
 def _stands(plan: Plan) -> bool:
@@ -201,7 +171,7 @@ def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Low
     if number is NUMBER and "row_number" in set().union(*map(marks_of, _trees(made.node))):
         below = replace(below, node=numbered(below.node))
     node = with_marks(made.node, plan, number)
-    return _edged(plan, {**node, "child": below.node}, made.names, [below.node])
+    return edged(plan, {**node, "child": below.node}, made.names, [below.node])
 
 
 def _trees(node: Node) -> list[Any]:
@@ -217,10 +187,10 @@ def _made(plan: Select | Project | Aggregate | Distinct, here: Schema, below: Lo
         case Select(condition=condition):
             node, names = {"op": "filter", "condition": tree_of(condition, here)}, below.names
         case Project(items=items):
-            names = _unique([item.name for item in items])
+            names = unique([item.name for item in items])
             node = {"op": "project", "items": _items(items, names, here)}
         case Aggregate(group=group, aggregates=aggregates):
-            names = _unique([item.name for item in group + aggregates])
+            names = unique([item.name for item in group + aggregates])
             calls = [[name, *call(item, here)[1:]] for name, item in zip(names[len(group) :], aggregates, strict=True)]
             node = {"op": "aggregate", "group": _items(group, names, here), "calls": calls}
         case Distinct():
@@ -236,77 +206,19 @@ def _join(plan: Plan, join: Join, above: list[str], read: bool) -> Lowered:
     """A join with the conditions that stand above it; what compares one side with the other finds the pairs."""
     one, two = lowered(join.left, read), lowered(join.right, read)
     schema = schema_of(join)
-    names = _unique([schema.reference(field) for field in schema])
+    names = unique([schema.reference(field) for field in schema])
     here = Named(schema.fields, names)
     sides = Named(schema.fields, one.names + two.names)
     conditions = [*([] if join.condition is None else [join.condition.sql]), *above]
-    on, rest = [], []
-    for part in [part for sql in conditions for part in _conjuncts(parsed(sql))]:
-        pair = _equated(part, schema, sides, len(one.names))
-        if pair is None:
-            rest.append(tree_of(part, here))
-        else:
-            on.append(pair)
+    on, others = paired(conditions, sides, len(one.names))
+    rest = [tree_of(part, here) for part in others]
     condition = None if not rest else rest[0] if len(rest) == 1 else ["and", *rest]
     node = {"op": "join", "columns": list(names), "on": on, "condition": condition}
-    return _edged(plan, {**node, "left": one.node, "right": two.node}, names, [one.node, two.node])
-
-
-def _conjuncts(tree: Tree) -> list[Tree]:
-    if isinstance(tree, exp.Paren):
-        return _conjuncts(tree.this)
-    return [*_conjuncts(tree.this), *_conjuncts(tree.expression)] if isinstance(tree, exp.And) else [tree]
-
-
-def _equated(part: Tree, schema: Schema, sides: Named, cut: int) -> list[Any] | None:
-    """The two sides of an equality between the inputs, left first; None for any other condition."""
-    if not isinstance(part, exp.EQ):
-        return None
-    of = [_side(each, schema, cut) for each in (part.this, part.expression)]
-    if sorted(of) != [0, 1]:
-        return None
-    trees = [tree_of(each, sides) for each in (part.this, part.expression)]
-    return trees if of == [0, 1] else trees[::-1]
-
-
-def _side(tree: Tree, schema: Schema, cut: int) -> int:
-    """0 for an expression over the left input, 1 over the right, 2 for anything else."""
-    named = [schema.matching(reference) for reference in columns(tree)]
-    if not named or any(len(each) != 1 for each in named):
-        return 2
-    places = {next(n for n, field in enumerate(schema.fields) if field is each[0]) >= cut for each in named}
-    return int(places.pop()) if len(places) == 1 else 2
+    return edged(plan, {**node, "left": one.node, "right": two.node}, names, [one.node, two.node])
 
 
 def _marks(sql: str) -> bool:
     return any(name.lower() in PSEUDO_COLUMNS for name in columns(parsed(sql)))
-
-
-def _edged(plan: Plan, node: Node, names: tuple[str, ...], below: list[Node]) -> Lowered:
-    """The operator with the class and the key of its result."""
-    level = max([int(class_of(plan)), *(each["class"] for each in below)])
-    if node["op"] in ("aggregate", "minus"):
-        level = 4  # at boundaries too: the operators of a tree send what they can tell, and end it if it changes
-    if isinstance(plan, Window) and node["op"] == "window":
-        level = {1: 2, 2: 3}.get(below[0]["class"], below[0]["class"])
-    return Lowered({**node, "class": level, "key": _key(plan, names)}, names)
-
-
-def _key(plan: Plan, names: tuple[str, ...]) -> list[str] | None:
-    """The key under the kernel's names; None where it is no column of the result."""
-    key, here = key_of(plan), Named(schema_of(plan).fields, names)
-    if key is None or any(reference not in here for reference in key):
-        return None
-    return [here.find(reference).name for reference in key]
-
-
-def _unique(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, with a number behind those that were there before."""
-    made: list[str] = []
-    for name in names:
-        count = sum(each.partition("#")[0] == name for each in made)
-        made.append(f"{name}#{count + 1}" if count else name)
-    return tuple(made)
 
 
 def _stream(plan: Plan, query: Plan) -> Lowered:
@@ -321,12 +233,9 @@ def _streamed(plan: Plan, query: Plan, read: bool = False) -> Lowered:
 
     Those that come at any time, for its sides have different slides, can be `read` at the boundaries of the first.
     """
-    every = instants_of(plan).every
-    level, lifetime = (2, every.amount) if every.is_time else (1, None)
     below = _emitted(query)
-    key = _key(plan, below.names)
-    node = {"op": "stream", "child": below.node, "lifetime": lifetime, "class": level, "key": key}
-    return _read(query, Lowered(node, below.names)) if read else Lowered(node, below.names)
+    made = final(plan, {"op": "stream", "child": below.node}, below.names)
+    return _read(query, made) if read else made
 
 
 def _read(query: Plan, given: Lowered) -> Lowered:
@@ -353,10 +262,7 @@ def _piped(plan: Window | Frequency, read: bool) -> Lowered:
     here = below.over(child)
     own, counts = ([here.find(reference).name for reference in each] for each in (by, plan.by))
     step |= {"every": length(plan.every), "by": own, "count_by": counts}
-    every = instants_of(plan).every
-    level, lifetime = (2, every.amount) if every.is_time else (1, None)
-    about = {"lifetime": lifetime, "class": level, "key": _key(plan, below.names)}
-    made = Lowered({"op": "pipe", "child": in_sequence(below.node), "step": step, **about}, below.names)
+    made = final(plan, {"op": "pipe", "child": in_sequence(below.node), "step": step}, below.names)
     return _read(plan, made) if read else made
 
 
@@ -371,7 +277,7 @@ def _emitted(query: Plan) -> Lowered:
             return lowered(query)
         case Union(left=left, right=right):
             one, two = _emitted(left), _emitted(right)
-            return _edged(query, {"op": "union", "left": one.node, "right": two.node}, one.names, [one.node, two.node])
+            return edged(query, {"op": "union", "left": one.node, "right": two.node}, one.names, [one.node, two.node])
         case Select(child=child) | Project(child=child) if not isinstance(child, Join):
             return _over(query, child, _emitted(child))
         case Select() | Project() | Join():
@@ -380,8 +286,7 @@ def _emitted(query: Plan) -> Lowered:
             return lowered(query)
         case Aggregate() | Distinct() | Minus() if instants_of(query).at_boundaries:
             return lowered(query)
-    what = "a window with SLIDE" if isinstance(query, Window) else f"a {type(query).__name__.lower()}"
-    raise refused(f"{what} over the answers of several streams has no changelog operator")
+    raise refused(f"a {type(query).__name__.lower()} over the answers of several streams has no changelog operator")
 
 
 def _counts(query: Plan) -> bool:
@@ -396,11 +301,6 @@ def _chained(plan: Plan, query: Plan) -> Lowered:
     """The chain of a query over one stream; at boundaries its rows live until the next."""
     if changing(query):
         raise uncountable()
-    if not one_stream(query):
-        raise refused("rows of several streams cannot be sampled: those of one time have no order among each other")
-    scans = [node for node in walk(query) if isinstance(node, Scan)]
-    every = instants_of(plan).every
-    chain = {"op": "chain", "input": scans[0].stream, "chain": chain_of(query)}
+    scan = next(node for node in walk(query) if isinstance(node, Scan))
     names = tuple(field.name for field in schema_of(query))
-    level, lifetime = (2, every.amount) if every.is_time else (1, None)
-    return Lowered({**chain, "lifetime": lifetime, "class": level, "key": _key(plan, names)}, names)
+    return final(plan, {"op": "chain", "input": scan.stream, "chain": chain_of(query)}, names)

@@ -1,0 +1,78 @@
+"""What an operator of a changelog's tree yields: its columns by name, and its class, key and lifetime.
+
+Columns have the names by which the plan refers to them (`alias.name` where the name alone is not enough). Class and key
+are the algebra's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.instants import instants_of
+from slackwater.algebra.keys import key_of
+from slackwater.algebra.monotonicity import class_of
+from slackwater.algebra.nodes import Plan, Window
+from slackwater.algebra.schema import Field, Schema
+
+Node = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Named(Schema):
+    """A schema whose columns have other names, by position, in the kernel."""
+
+    columns: tuple[str, ...]
+
+    def find(self, reference: str) -> Field:
+        field = Schema.find(self, reference)
+        place = next(number for number, each in enumerate(self.fields) if each is field)
+        return Field(self.columns[place], field.type, field.qualifier)
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """An operator and the names of its columns in order."""
+
+    node: Node
+    names: tuple[str, ...]
+
+    def over(self, plan: Plan) -> Named:
+        """The columns of a plan, by the names that they have here."""
+        return Named(schema_of(plan).fields, self.names)
+
+
+def edged(plan: Plan, node: Node, names: tuple[str, ...], below: list[Node]) -> Lowered:
+    """The operator with the class and the key of its result."""
+    level = max([int(class_of(plan)), *(each["class"] for each in below)])
+    if node["op"] in ("aggregate", "minus"):
+        level = 4  # at boundaries too: the operators of a tree send what they can tell, and end it if it changes
+    if isinstance(plan, Window) and node["op"] == "window":
+        level = {1: 2, 2: 3}.get(below[0]["class"], below[0]["class"])
+    return Lowered({**node, "class": level, "key": key_under(plan, names)}, names)
+
+
+def key_under(plan: Plan, names: tuple[str, ...]) -> list[str] | None:
+    """The key under the kernel's names; None where it is no column of the result."""
+    key, here = key_of(plan), Named(schema_of(plan).fields, names)
+    if key is None or any(reference not in here for reference in key):
+        return None
+    return [here.find(reference).name for reference in key]
+
+
+def unique(names: Sequence[str]) -> tuple[str, ...]:
+    """The names, with a number behind those that were there before."""
+    made: list[str] = []
+    for name in names:
+        count = sum(each.partition("#")[0] == name for each in made)
+        made.append(f"{name}#{count + 1}" if count else name)
+    return tuple(made)
+
+
+def final(plan: Plan, node: Node, names: tuple[str, ...]) -> Lowered:
+    """An operator whose rows stay what they are: for ever, or, at boundaries, until the next one."""
+    every = instants_of(plan).every
+    level, lifetime = (2, every.amount) if every.is_time else (1, None)
+    return Lowered({**node, "lifetime": lifetime, "class": level, "key": key_under(plan, names)}, names)
