@@ -13,8 +13,8 @@ from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Plan
 from slackwater.errors import QueryError
 from slackwater.kernels.changelog.tree import NUMBERED
+from slackwater.spark.fused.edges import Node
 
-Node = dict[str, Any]
 ROW_TIME = ["mark", "row_time"]
 NUMBER, NO_NUMBER = ["column", NUMBERED], ["cast", ["literal", None, "void"], "bigint"]
 

@@ -66,62 +66,30 @@ class Hosted(Protocol):
 
 
 class ChainKernel:
-    """A chain of operators over the one stream that is its input."""
+    """A chain of operators, or a stage of one, over the one stream that is its input."""
 
-    def __init__(self, description: Mapping[str, Any], stream: str = "") -> None:
-        self.fused = Fused(description)
-        self.stream = stream
-        self.nothing = pa.RecordBatch.from_pylist([], self.fused.chain.schema)
-        _, result, late = self.fused.step(self.fused.init(), self.nothing, 0)
-        self._outputs = {RESULT: result.schema, LATE: late.schema}
+    def __init__(self, steps: Fused | Opening | Later, nothing: pa.RecordBatch, stream: str, *outputs: str) -> None:
+        self.steps, self.nothing, self.stream = steps, nothing, stream
+        _, result, late = steps.step(steps.init(), nothing, 0)
+        made = {RESULT: result, LATE: late}
+        self._outputs = {name: made[name].schema for name in outputs}
 
     @property
     def inputs(self) -> dict[str, pa.Schema]:
-        return {self.stream: self.fused.chain.schema}
+        return {self.stream: self.nothing.schema}
 
     @property
     def outputs(self) -> dict[str, pa.Schema]:
         return self._outputs
 
     def init(self) -> State:
-        return self.fused.init()
+        return self.steps.init()
 
     def read(self, fetch: Callable[[str], bytes]) -> State:
         return State.read(fetch)
 
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
-        after, result, late = self.fused.step(state, batches.get(self.stream, self.nothing), punctuation)
-        return after, {RESULT: result, LATE: late}
-
-
-class StageKernel:
-    """A stage of a chain. All but the first take in what the one before yields; only the first has late rows."""
-
-    def __init__(self, document: str, number: int, stream: str) -> None:
-        chain = parse(document)
-        stage = Later(chain, number) if number else Opening(chain)
-        self.stage: Opening | Later = stage
-        self.name = RESULT if number else stream
-        self.nothing = stage.nothing
-        _, result, late = stage.step(stage.init(), self.nothing, 0)
-        self._outputs = {RESULT: result.schema} | ({} if number else {LATE: late.schema})
-
-    @property
-    def inputs(self) -> dict[str, pa.Schema]:
-        return {self.name: self.nothing.schema}
-
-    @property
-    def outputs(self) -> dict[str, pa.Schema]:
-        return self._outputs
-
-    def init(self) -> State:
-        return self.stage.init()
-
-    def read(self, fetch: Callable[[str], bytes]) -> State:
-        return State.read(fetch)
-
-    def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
-        after, result, late = self.stage.step(state, batches.get(self.name, self.nothing), punctuation)
+        after, result, late = self.steps.step(state, batches.get(self.stream, self.nothing), punctuation)
         made = {RESULT: result, LATE: late}
         return after, {name: made[name] for name in self._outputs}
 
@@ -134,10 +102,16 @@ def plain_columns(schema: pa.Schema) -> list[str]:
 @lru_cache(maxsize=64)
 def kernel_of(document: str, stream: str) -> ChainKernel:
     """The kernel of a chain, compiled once in each worker."""
-    return ChainKernel(json.loads(document), stream)
+    fused = Fused(json.loads(document))
+    return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.schema), stream, RESULT, LATE)
 
 
 @lru_cache(maxsize=64)
-def stage_of(document: str, number: int, stream: str) -> StageKernel:
+def stage_of(document: str, number: int, stream: str) -> ChainKernel:
     """The kernel of a stage, compiled once in each worker."""
-    return StageKernel(document, number, stream)
+    chain = parse(document)
+    if number == 0:
+        first = Opening(chain)
+        return ChainKernel(first, first.nothing, stream, RESULT, LATE)
+    later = Later(chain, number)
+    return ChainKernel(later, later.nothing, RESULT, RESULT)

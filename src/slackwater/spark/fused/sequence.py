@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from slackwater.errors import QueryError
+from slackwater.spark.fused.edges import Node
 
-Node = dict[str, Any]
 ROW_WISE = ("filter", "project", "window")
 NAMES = {"aggregate": "groups", "distinct": "rows of DISTINCT", "minus": "rows of EXCEPT", "pipe": "sampled rows"}
 
