@@ -1,9 +1,9 @@
 """Whether a stream has been the same all along: its latest rows are as late as all of them.
 
 Where that is so, the losses scatter as chance has it, so that a small reserve is enough, and all history is the best
-memory: which of the others seems cheaper is chance, too. Two things speak against it: a
-share of the latest rows beyond the usual delay that chance does not explain, and a tail so steep at the level that a
-small error of the level is a large error of the delay (two modes, with the level between them).
+memory: which of the others seems cheaper is chance, too. Two things speak against it: a share of the latest rows beyond
+the usual delay that chance does not explain, and a tail so steep at the level that a small error of the level is a
+large error of the delay (two modes, with the level between them).
 """
 
 from __future__ import annotations
