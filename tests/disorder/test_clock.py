@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from slackwater.disorder.clock import EARLIEST, LATEST, clamp, minus, ticks_per_second, times
+from slackwater.disorder.clock import EARLIEST, LATEST, MANY, clamp, minus, ticks_per_second, times
 from slackwater.errors import InputError
 
 time = st.integers(EARLIEST, LATEST)
@@ -21,6 +21,15 @@ def test_minus_saturates(left, right):
     expected = [clamp(each - right) for each in left]
     assert minus(np.array(left, np.int64), np.int64(right)).tolist() == expected
     assert minus(np.array(left, np.int64), np.full(len(left), right, np.int64)).tolist() == expected
+
+
+@given(left=st.lists(time, min_size=1, max_size=4), right=time)
+@example(left=[LATEST // 2, 0], right=-(LATEST // 2))
+@example(left=[LATEST // 2 + 1, 0], right=-(LATEST // 2) - 2)
+def test_minus_saturates_in_large_batches_too(left, right):
+    often = np.resize(np.array(left, np.int64), MANY)
+    expected = [clamp(each - right) for each in left]
+    assert minus(often, np.int64(right)).tolist()[: len(left)] == expected
 
 
 def test_units():

@@ -69,10 +69,11 @@ class Budget:
             event, arrival = event[~awaited], arrival[~awaited]
         if len(event):
             before = self._learn(event, arrival)
-            self._trials.count(event)
+            ordered = np.sort(event)
+            self._trials.count(ordered)
             allowed = self._sources_allow()
             if self._learnt >= FEWEST and self._old_enough(before):
-                self._punctuation = max(self._punctuation, min(self._advance(event), allowed))
+                self._punctuation = max(self._punctuation, min(self._advance(ordered), allowed))
         return self._punctuation
 
     def _sources_allow(self) -> int:

@@ -15,6 +15,7 @@ EARLIEST = int(np.iinfo(np.int64).min)
 LATEST = int(np.iinfo(np.int64).max)
 TICKS = {"us": 1_000_000, "ms": 1_000, "s": 1}
 """How many ticks of a unit make a second."""
+MANY = 1 << 12
 
 
 def ticks_per_second(unit: str) -> int:
@@ -39,8 +40,15 @@ def minus(left: Times, right: Times | np.int64) -> Times:
     True
     """
     difference = left - right
+    if left.size >= MANY and _cannot_wrap(left) and _cannot_wrap(right):
+        return difference
     wrapped = ((left ^ right) & (left ^ difference)) < 0
     return np.where(wrapped, np.where(left < 0, EARLIEST, LATEST), difference) if wrapped.any() else difference
+
+
+def _cannot_wrap(times: Times | np.int64) -> bool:
+    """Whether no difference of two such times is beyond int64; this is cheaper than looking at every difference."""
+    return int(times.min()) >= -(LATEST // 2) and int(times.max()) <= LATEST // 2
 
 
 def times(values: npt.ArrayLike) -> Times:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slackwater.disorder.clock import Times
+from slackwater.disorder.clock import Times, minus
 from slackwater.disorder.state import Fields, Value
 
 Floats = NDArray[np.float64]
@@ -42,10 +42,10 @@ class Trials:
         self.best = ALL
 
     def count(self, event: Times) -> None:
-        """The rows of a batch that each trial has lost."""
+        """The rows of a batch, sorted, that each trial has lost."""
         if self._punctuation.max() <= NOWHERE:
             return
-        lost = np.searchsorted(np.sort(event).astype(np.float64), self._punctuation)
+        lost = np.searchsorted(event.astype(np.float64), self._punctuation)
         keep = np.exp(-len(event) * self._dratio / 100)
         self._lost = self._lost * keep + lost
         self._rows = self._rows * float(keep) + len(event)
@@ -59,13 +59,12 @@ class Trials:
     def run(
         self, event: Times, heads: Floats, delay: Floats, level: float, price: float, origin: float, grain: int
     ) -> None:
-        """Advance every trial to its own delays behind both clocks, charge it, choose the best."""
+        """Advance every trial to its own delays behind both clocks, charge it for the sorted rows, choose the best."""
         reached = (heads[:, None] - delay).min(axis=0)
         reached = origin + np.floor((reached - origin) / grain) * grain
         self._punctuation = np.maximum(self._punctuation, reached)
         fade = np.exp(-len(event) / CHARGED_FOR)
-        waits = np.maximum(event.astype(np.float64)[None, :] - self._punctuation[:, None], 0.0).sum(axis=1)
-        self._charge = self._charge * fade + waits
+        self._charge = self._charge * fade + _waits(event, self._punctuation)
         cost = self._charge + price * self._losses
         self._losses *= fade
         cost[np.array(MEMORIES) * level < ENOUGH] = np.inf
@@ -90,6 +89,16 @@ class Trials:
         self._charge = fields.numbers("trial_charge")
         self._rows = fields.number("trial_rows")
         self.best = fields.integer("trial_best")
+
+
+def _waits(event: Times, punctuation: Floats) -> Floats:
+    """How far the rows, sorted, are ahead of each punctuation, in all."""
+    ahead = minus(event, event[0]).astype(np.float64)
+    target = punctuation - float(event[0])
+    first = np.searchsorted(ahead, target)
+    after = np.append(np.cumsum(ahead[::-1])[::-1], 0.0)
+    waits: Floats = after[first] - target * (len(event) - first)
+    return waits
 
 
 def slope(strict: float, loose: float, level: float) -> float:
