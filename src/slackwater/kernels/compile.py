@@ -53,10 +53,11 @@ class Compiled:
     borders: tuple[Border, ...]
 
 
-def compiled(chain: Chain, *, ordered: bool = False) -> Compiled:
+def compiled(chain: Chain, *, ordered: bool = False, came: bool = False) -> Compiled:
     """The operators; the rows that leave each are tried out on no rows, so that all types are known.
 
-    With `ordered`, rows carry what puts those of one time in order, for as long as the operators know it.
+    With `ordered`, rows carry what puts those of one time in order, for as long as the operators know it; with `came`,
+    when the row that caused them arrived.
     """
     steps = list(chain.steps)
     numbered = any(ROW_NUMBER in marks_of(tree) for step in steps for tree in trees_of(step))
@@ -67,7 +68,7 @@ def compiled(chain: Chain, *, ordered: bool = False) -> Compiled:
     borders: list[Border] = []
     extent = _first_extent(steps)
     if extent is None:
-        operators.append(Hold(HOLD, numbered, _cycle(steps)))
+        operators.append(Hold(HOLD, numbered, _cycle(steps), came))
     while steps:
         taken = _taken(steps)
         operator = _operator(f"{len(operators)}", steps[:taken], sample, numbered)

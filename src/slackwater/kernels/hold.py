@@ -16,7 +16,7 @@ import pyarrow as pa
 from slackwater.kernels.arrays import EARLIEST, Ints, ints, valid
 from slackwater.kernels.entries import ARRIVAL, POSITION
 from slackwater.kernels.order import in_sequence
-from slackwater.kernels.rows import ROW_NUMBER, TIME, Rows, after, ordering, packed, unpacked
+from slackwater.kernels.rows import CAME, ROW_NUMBER, TIME, Rows, after, ordering, packed, unpacked
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span
 
@@ -61,12 +61,14 @@ class Hold:
     """Rows in any order in, rows in sequence out, numbered if anyone asks for their numbers.
 
     With a cycle only its rows leave, numbered: what stands above needs no others, and they are not even put in order.
+    With `came` they say when they arrived.
     """
 
-    def __init__(self, name: str, numbered: bool, cycle: Cycle | None = None) -> None:
+    def __init__(self, name: str, numbered: bool, cycle: Cycle | None = None, came: bool = False) -> None:
         self.name = name
         self.numbered = numbered or cycle is not None
         self.cycle = cycle
+        self.came = came
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         rows = rows.at(rows.time >= span.before)
@@ -77,7 +79,8 @@ class Hold:
         if waiting is not None:
             out = after(unpacked(waiting), out)
         order = in_sequence(out.time, *(out.marks[name].to_numpy() for name in (ARRIVAL, POSITION)))
-        out = Rows(out.batch, out.time, ordering(out))
+        came = {CAME: out.marks[ARRIVAL]} if self.came else {}
+        out = Rows(out.batch, out.time, {**ordering(out), **came})
         if not self.numbered:
             return (out if order is None else out.at(order)), span
         last = memory.number(f"{self.name}.last")

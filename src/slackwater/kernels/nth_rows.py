@@ -17,7 +17,7 @@ from slackwater.kernels.entries import Clock, Resolve
 from slackwater.kernels.groups import Parts
 from slackwater.kernels.hold import CYCLE, HOLD
 from slackwater.kernels.instants import Schedule
-from slackwater.kernels.rows import ROW_NUMBER, Rows, ordering
+from slackwater.kernels.rows import ROW_NUMBER, Rows, caused
 from slackwater.kernels.schedules import Scheduled, nothing_at
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span
@@ -99,11 +99,11 @@ class AtEveryNth:
 
     def _marks(self, rows: Rows, chosen: Index, first: int) -> Callable[[Ints], Rows]:
         times = rows.time.take(chosen)
-        caused = {name: mark.take(pa.array(chosen)) for name, mark in ordering(rows).items()}
+        own = {name: mark.take(pa.array(chosen)) for name, mark in caused(rows).items()}
 
         def marks(ordinal: Ints) -> Rows:
-            own = {name: mark.take(pa.array(ordinal)) for name, mark in caused.items()}
+            made = {name: mark.take(pa.array(ordinal)) for name, mark in own.items()}
             number = pa.array((first + 1 + ordinal) * self.every)
-            return Rows(nothing_at(ordinal), times.take(ordinal), {**own, ROW_NUMBER: number})
+            return Rows(nothing_at(ordinal), times.take(ordinal), {**made, ROW_NUMBER: number})
 
         return marks

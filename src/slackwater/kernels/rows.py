@@ -19,6 +19,8 @@ INSTANT = "instant"
 ROW_TIME, ROW_NUMBER, WINDOW_START, WINDOW_END = "row_time", "row_number", "window_start", "window_end"
 ORDER = "order."
 """Before the marks that put rows of one time in the order of the sequence, whichever bucket they come from."""
+CAME = "came"
+"""The mark of when the row that caused an instant arrived, where somebody asks for it; at a boundary no row did."""
 MARKS = {
     ROW_TIME: pa.timestamp("us", "UTC"),
     ROW_NUMBER: pa.int64(),
@@ -82,6 +84,11 @@ class Rows:
 def ordering(rows: Rows) -> dict[str, pa.Array]:
     """The marks that order rows of one time; none where nobody asks for them."""
     return {name: mark for name, mark in rows.marks.items() if name.startswith(ORDER)}
+
+
+def caused(rows: Rows) -> dict[str, pa.Array]:
+    """The marks that what a row causes has from it: those that order it, and when it arrived."""
+    return {name: mark for name, mark in rows.marks.items() if name == CAME or name.startswith(ORDER)}
 
 
 def unordered(rows: Rows) -> Rows:

@@ -18,7 +18,7 @@ from slackwater.kernels.entries import Clock, Resolve, unresolved
 from slackwater.kernels.groups import Parts
 from slackwater.kernels.instants import Schedule
 from slackwater.kernels.order import counted, positions
-from slackwater.kernels.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows, ordering
+from slackwater.kernels.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows, caused
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span
 
@@ -64,11 +64,11 @@ class AtRows:
         starts = np.searchsorted(of, np.arange(len(now)))
         at = rows.time if window.range.is_time else number
         times, numbers = rows.time[chosen], number[chosen]
-        caused = {name: mark.take(pa.array(chosen)) for name, mark in ordering(rows).items()}
+        own = {name: mark.take(pa.array(chosen)) for name, mark in caused(rows).items()}
 
         def marks(ordinal: Ints) -> Rows:
-            own = {name: mark.take(pa.array(ordinal)) for name, mark in caused.items()}
-            return Rows(nothing_at(ordinal), times[ordinal], {**own, ROW_NUMBER: pa.array(numbers[ordinal])})
+            made = {name: mark.take(pa.array(ordinal)) for name, mark in own.items()}
+            return Rows(nothing_at(ordinal), times[ordinal], {**made, ROW_NUMBER: pa.array(numbers[ordinal])})
 
         def resolve(exits: Ints, parts: Ints | None) -> Ints:
             where = np.zeros(len(exits), np.int64) if parts is None else parts

@@ -15,7 +15,7 @@ from slackwater.kernels.expressions import evaluate
 from slackwater.kernels.groups import Parts
 from slackwater.kernels.keys import dense, normal
 from slackwater.kernels.order import bounds, counted, firsts, stable
-from slackwater.kernels.rows import ROW_NUMBER, TIME, Rows, after, ordering, packed, unpacked
+from slackwater.kernels.rows import ROW_NUMBER, TIME, Rows, after, caused, packed, unpacked
 from slackwater.kernels.state import Memory
 
 
@@ -81,7 +81,7 @@ class Renumber:
         last = memory.number(self.name)
         memory.put(self.name, last + len(rows))
         numbers = pa.array(np.arange(last + 1, last + 1 + len(rows)))
-        return Rows(rows.batch, rows.time, {**ordering(rows), ROW_NUMBER: numbers}), span
+        return Rows(rows.batch, rows.time, {**caused(rows), ROW_NUMBER: numbers}), span
 
 
 class EveryNth:

@@ -38,9 +38,12 @@ QUERIES = {
         EMIT CHANGES""",
     "sampled of two": """SELECT id, COUNT(*) AS n FROM (SELECT id FROM Readings UNION ALL SELECT id FROM Pulses) AS q
         [FREQUENCY 2 seconds PARTITIONED BY id] GROUP BY id EMIT CHANGES""",
+    "groups of two and a sample": """SELECT id, SUM(n) AS total FROM (SELECT p.id, COUNT(*) AS n FROM Readings AS r
+        [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds] GROUP BY p.id
+        UNION ALL SELECT id, v FROM Readings [FREQUENCY 2 seconds]) AS q [RANGE 3 TUPLES] GROUP BY id EMIT CHANGES""",
     "everything": "SELECT COUNT(*) AS n FROM Readings WHERE v > 0 EMIT CHANGES",
 }
-STREAMS = {name: ["Readings", "Pulses"] for name in ("join", "minus", "sampled of two")}
+STREAMS = {name: ["Readings", "Pulses"] for name in ("join", "minus", "sampled of two", "groups of two and a sample")}
 
 
 def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:

@@ -20,12 +20,15 @@ from slackwater.kernels.changelog.log import Log, Tuples, in_order, of_tuples
 from slackwater.kernels.compile import compiled
 from slackwater.kernels.fused import typed
 from slackwater.kernels.hold import arrived
+from slackwater.kernels.rows import CAME, Rows
 from slackwater.kernels.segments import Store
 from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
 
 TIME = "#time"
 """The event time of rows that come from other operators, which need not have a column of it."""
+ARRIVAL = "#arrival"
+"""Their arrival."""
 
 
 class Within(Memory):
@@ -57,12 +60,12 @@ class Within(Memory):
 
 
 class ChainReader:
-    """One chain over one input."""
+    """One chain over one input; its rows have their places among those of other streams (sequence.py)."""
 
     def __init__(self, name: str, chain: Chain, lifetime: int | None) -> None:
         self.prefix = f"{name}."
         self.chain = chain
-        self.compiled = compiled(chain)
+        self.compiled = compiled(chain, came=chain.arrival is not None)
         self.lifetime = lifetime
         self.slotted = self._slotted()
         self.none = pa.RecordBatch.from_pylist([], self.chain.schema)
@@ -83,12 +86,19 @@ class ChainReader:
         within.put("results", first + len(rows))
         last = LATEST if self.lifetime is None else np.minimum(rows.time, LATEST - self.lifetime) + self.lifetime
         end = np.broadcast_to(last, len(rows)).copy()
-        tuples = Tuples(rows.batch, rows.time, end, (np.arange(first, first + len(rows)),))
+        tuples = Tuples(rows.batch, rows.time, end, (rows.time, came(rows), np.arange(first, first + len(rows))))
         return Taken(in_order(of_tuples(tuples)), late, self.none, through.now if self.slotted else LATEST)
 
     def _slotted(self) -> bool:
         """Whether rows are known only when a slot of time has passed: others that are later have to wait for them."""
         return any(isinstance(step, Frequency) and step.every.is_time and not step.strict for step in self.chain.steps)
+
+
+def came(rows: Rows) -> Ints:
+    """When the rows arrived that caused these; none did at a boundary."""
+    mark = rows.marks.get(CAME)
+    arrival: Ints = np.full(len(rows), EARLIEST) if mark is None else mark.to_numpy()
+    return arrival
 
 
 class Pipe:
@@ -97,9 +107,12 @@ class Pipe:
     def __init__(self, name: str, step: Mapping[str, Any], lifetime: int | None, sample: Tuples) -> None:
         fields = [(field.name, field.type) for field in sample.rows.schema]
         given = Project(tuple(Item(column, ["column", column], kind) for column, kind in fields))
-        columns = (*fields, (TIME, pa.timestamp("us", "UTC")))
-        self.reader = ChainReader(name, Chain(columns, TIME, None, (given, parse_step(step))), lifetime)
+        clocks = [(clock, pa.timestamp("us", "UTC")) for clock in (TIME, ARRIVAL)]
+        chain = Chain((*fields, *clocks), TIME, ARRIVAL, (given, parse_step(step)))
+        self.reader = ChainReader(name, chain, lifetime)
 
     def step(self, memory: Memory, log: Log, span: Span) -> Taken:
+        _, arrival, _ = log.born.ids
         rows = log.born.rows.append_column(TIME, moments(log.born.start))
+        rows = rows.append_column(ARRIVAL, moments(arrival, arrival > EARLIEST))
         return self.reader.step(memory, rows, span, span.before)

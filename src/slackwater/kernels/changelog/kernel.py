@@ -220,8 +220,7 @@ class Changes:
             case Streamed(lifetime=lifetime):
                 return streamed(logs[0], lifetime)
             case Placed(child=child):
-                arrival = self.query.inputs[child.input].arrival if isinstance(child, Source) else None
-                return placed(logs[0], arrival)
+                return placed(logs[0], self.query.inputs[child.input].arrival)
             case Filter(condition=condition):
                 return filtered(logs[0], condition)
             case Project(items=items):

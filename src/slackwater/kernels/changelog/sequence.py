@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from slackwater.kernels.arrays import EARLIEST, Ints, ints, valid
 from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
+from slackwater.kernels.keys import normal, ranked
 from slackwater.kernels.state import Memory
 
 PLACE = 3
@@ -37,7 +38,8 @@ class Ordered:
     """What begins, as a stream in its order, `by` which: of a `union`, of pairs that a `row` makes, of a `whole` join.
 
     A row makes pairs with all that came before it, which are in the order of the left rows, then of the right ones; at
-    a boundary all pairs are made at once.
+    a boundary all pairs are made at once. Groups, and what DISTINCT and EXCEPT leave, come at boundaries too: in the
+    order of their `columns`.
     """
 
     def __init__(self, name: str, by: str) -> None:
@@ -58,9 +60,12 @@ class Ordered:
         if self.by == "union":
             side, _, arrival, number = rows.ids
             return arrival, [arrival, side, number]
+        none = np.full(len(rows), EARLIEST)
+        if self.by == "columns":
+            return none, [ranked([normal(each) for each in rows.rows.columns])]
         numbers = list(rows.ids[2::PLACE])
         if self.by == "whole":
-            return np.full(len(rows), EARLIEST), numbers
+            return none, numbers
         time, arrival, number = rows.ids[:PLACE]
         leaf = np.zeros(len(rows), np.int64)
         for place in range(1, len(numbers)):

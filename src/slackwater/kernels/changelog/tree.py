@@ -80,15 +80,18 @@ class Streamed:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The rows of a stream, with their places among those of other streams."""
+    """The rows of an input, with their places among those of other streams; those of a chain or a pipe have theirs."""
 
     edge: Edge
-    child: Node
+    child: Source
 
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """Rows that have places, in their order: of a `union`, of pairs that a `row` makes, of pairs at a boundary."""
+    """Rows that have places, in their order: of a `union`, of pairs that a `row` makes, of pairs at a boundary.
+
+    Of what stands for several rows at a boundary the order is that of its `columns`.
+    """
 
     edge: Edge
     child: Node
@@ -271,7 +274,7 @@ def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
             return inputs[name].change_type is not None
         case Aggregate() | Minus() | Counted():
             return True
-        case Streamed():
+        case Streamed() | Piped():
             return False
         case _:
             return any(ends(each, inputs) for each in children(node))
@@ -294,7 +297,7 @@ def _node(given: Mapping[str, Any]) -> Node:
         case "chain":
             return Chained(edge, given["input"], given["chain"], given.get("lifetime"))
         case "placed":
-            return Placed(edge, _node(given["child"]))
+            return Placed(edge, _source(given["child"]))
         case "ordered":
             return Ordered(edge, _node(given["child"]), given["by"])
         case "pipe":
@@ -327,6 +330,13 @@ def _node(given: Mapping[str, Any]) -> Node:
             return Join(edge, *sides, tuple(given["columns"]), on, given.get("condition"))
         case other:
             raise ValueError(f"there is no operator {other!r}")
+
+
+def _source(given: Mapping[str, Any]) -> Source:
+    match _node(given):
+        case Source() as source:
+            return source
+    raise ValueError("only the rows of an input need a place")
 
 
 def _items(given: Sequence[Any]) -> tuple[Item, ...]:
