@@ -2,9 +2,10 @@
 
 import pytest
 
-from slackwater.algebra.catalog import Catalog, Pipeline, SinkDef, StreamDef, ViewDef, late_stream
+from slackwater.algebra.catalog import Catalog, Pipeline, SinkDef, StreamDef, ViewDef
 from slackwater.algebra.nodes import Disorder, Emit, Join, Policy, Scan
 from slackwater.algebra.schema import Field
+from slackwater.algebra.sides import side_streams, with_sides
 from slackwater.errors import QueryError
 
 FIELDS = (Field("id", "int"), Field("t", "timestamp"), Field("r", "timestamp_ntz"))
@@ -73,8 +74,7 @@ def test_a_view_is_no_stream():
 
 
 def test_late_rows_say_by_how_much_and_what_they_missed():
-    late = late_stream(Pipeline("q", None, Emit(Disorder(_scan(), Policy()))))
-    assert late is not None
+    late, _ = side_streams(Pipeline("q", None, Emit(Disorder(_scan(), Policy()))))
     origin = {"pipeline": "q", "stream": "Traffic"}
     assert (late.name, late.event_time, late.options) == ("q$late", "t", origin)
     assert [field.name for field in late.fields] == ["id", "t", "r", "late_by", "punctuation", "windows_missed"]
@@ -82,10 +82,10 @@ def test_late_rows_say_by_how_much_and_what_they_missed():
 
 def test_the_sides_of_a_pipeline_are_found_by_its_name_and_by_that_of_its_stream():
     plan = Emit(Disorder(_scan(), Policy()))
-    one = CATALOG.with_sides(Pipeline("q", None, plan))
+    one = with_sides(CATALOG, Pipeline("q", None, plan))
     assert one.source("Q$late") is one.source("traffic$LATE")
     assert one.source("Traffic$rejected").name == "q$rejected"
-    two = one.with_sides(Pipeline("r", None, plan))
+    two = with_sides(one, Pipeline("r", None, plan))
     assert two.source("r$late").name == "r$late"
     with pytest.raises(QueryError, match=r"2 pipelines read 'Traffic'") as caught:
         two.source("Traffic$late")
@@ -93,11 +93,16 @@ def test_the_sides_of_a_pipeline_are_found_by_its_name_and_by_that_of_its_stream
 
 
 def test_late_rows_have_no_late_rows():
-    late = CATALOG.with_sides(Pipeline("q", None, Emit(Disorder(_scan(), Policy()))))
+    late = with_sides(CATALOG, Pipeline("q", None, Emit(Disorder(_scan(), Policy()))))
     scan = late.fill(Scan("q$late", "", (), ""))
-    assert late.with_sides(Pipeline("lateness", None, Emit(Disorder(scan, Policy())))) == late
+    assert with_sides(late, Pipeline("lateness", None, Emit(Disorder(scan, Policy())))) == late
 
 
-def test_only_a_pipeline_over_one_stream_has_late_rows():
-    other = Scan("Other", "O", FIELDS, "t")
-    assert late_stream(Pipeline("q", None, Emit(Join(_scan(), other)))) is None
+def test_each_stream_of_a_pipeline_over_several_has_late_rows_of_its_own():
+    other = Scan("Other", "O", FIELDS[:2], "t")
+    catalog = with_sides(CATALOG, Pipeline("q", None, Emit(Join(_scan(), other))))
+    assert [len(catalog.source(f"q${name}$late").fields) for name in ("traffic", "Other")] == [6, 5]
+    assert catalog.source("Other$rejected").name == "q$Other$rejected"
+    with pytest.raises(QueryError, match="the pipeline 'q' reads 2 streams") as caught:
+        catalog.source("q$late")
+    assert (caught.value.code, caught.value.problem.expected) == ("SW-228", "q$Traffic$late or q$Other$late")

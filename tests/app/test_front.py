@@ -53,6 +53,12 @@ def test_nothing_to_run_is_an_error(tmp_path: Path):
         sw.run(DECLARED, checkpoint=tmp_path)
 
 
+def test_a_checkpoint_that_is_no_folder_of_this_machine_is_refused():
+    for address in ("s3a://bucket/tides", "file://elsewhere/tides"):
+        with pytest.raises(InputError, match="SW-409"):
+            sw.run(DECLARED + TEXT, checkpoint=address)
+
+
 def test_names_are_there_and_others_are_not():
     assert set(sw.__all__) <= set(dir(sw))
     assert all(getattr(sw, name) for name in sw.__all__)

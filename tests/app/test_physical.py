@@ -40,6 +40,18 @@ def test_overlapping_extents_are_handed_over_and_the_selection_is_below_control(
     assert "transformWithState" in text or "TransformWithState" in text
 
 
+def test_queries_over_late_and_rejected_rows_are_outputs_of_the_query_that_these_are_of(spark):
+    sides = "SELECT vehID, late_by FROM query$late WHERE late_by > 5; SELECT raw FROM Traffic$rejected;"
+    shown = json.loads(written(parse_script(OVERLAP + sides), Format.JSON, physical=True))
+    assert (
+        shown["query2"]["reason"]
+        == shown["query3"]["reason"]
+        == "an output of the query of 'query', of the same batches"
+    )
+    assert shown["query2"]["operators"][-1]["how"] == "'Traffic' read once more, told by the punctuation of each batch"
+    assert "late_by" in shown["query2"]["spark"]
+
+
 def test_secrets_of_options_are_not_shown_in_sparks_plan():
     stream = StreamDef("S", (), "kafka", {"topic": "tides", "kafka.sasl.jaas.config": "user=low pass=high"})
     shown = masked(Script(streams=(stream,)), "Relation [topic=tides, config=user=low pass=high]")

@@ -124,7 +124,7 @@ def spawn(folder: Path, text: str, *options: str) -> subprocess.Popen[bytes]:
     file = folder / "run.sql"
     file.write_text(text)
     command = [sys.executable, "-m", "slackwater.cli.main", "run", str(file), "--available-now", "--quiet"]
-    place = ["--checkpoint", str(folder / "check")]
+    place = ["--checkpoint", (folder / "check").as_uri()]
     with (folder / "shown.txt").open("wb") as shown:
         return subprocess.Popen([*command, *place, *options], start_new_session=True, stdout=shown, stderr=shown)
 

@@ -4,10 +4,14 @@ from dataclasses import asdict
 
 import pytest
 
+from slackwater.disorder.state import pack
+from slackwater.spark.accounts import accounts_kept
 from slackwater.spark.progress import OUTPUT, Ledger
 from slackwater.spark.punctuate import Account
+from slackwater.spark.state_files import StateFiles
 
-METRIC = "slackwater.control.1.Traffic"
+CONTROL = "Traffic-0badcafe"
+METRIC = f"slackwater.control.1.{CONTROL}"
 
 
 def event(batch: int, account: Account | None, out: int | None = None, **durations: int) -> dict[str, object]:
@@ -41,6 +45,20 @@ def test_a_record_counts_its_own_batch_and_its_controls_count_all(ledger):
     assert control.hold == record.hold == 7_300 / 146
     assert control.lag == 300
     assert record.punctuation == 1_700
+
+
+def test_a_resumed_query_counts_on_from_what_its_checkpoint_has(tmp_path):
+    kept = StateFiles(f"{tmp_path}/control/{CONTROL}")
+    for batch, account in enumerate((FIRST, SECOND)):
+        kept.write(batch, pack("control", 1, {**asdict(account), "controller": b""}))
+    assert accounts_kept(tmp_path) == {}
+    (tmp_path / "commits").mkdir()
+    (tmp_path / "commits" / "0").touch()
+    resumed = Ledger("fastest", {"Traffic": 0.05}, accounts_kept(tmp_path))
+    record = resumed.entered(event(1, SECOND))
+    assert (record.rows_in, record.late, record.rejected, record.suspect) == (50, 3, 0, 0)
+    assert record.recent_hold == (7_300 - 2_000) / 47
+    assert record.controls[0].account == SECOND
 
 
 def test_a_batch_without_rows_keeps_the_account(ledger):

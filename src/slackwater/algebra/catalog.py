@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from typing import TypeVar
 
-from slackwater.algebra.nodes import Plan, Scan, walk
+from slackwater.algebra.nodes import Plan, Scan
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.errors import QueryError, nearest
 
@@ -136,24 +135,21 @@ class Catalog:
             stream.key,
         )
 
-    def with_sides(self, pipeline: Pipeline) -> Catalog:
-        """With the streams of late and rejected rows that a pipeline gives."""
-        return reduce(Catalog.with_stream, filter(None, (late_stream(pipeline), rejected_stream(pipeline))), self)
-
     def _side(self, name: str) -> StreamDef | None:
-        """`stream$late` means the late rows of the one pipeline that reads the stream."""
-        stream, _, side = name.lower().rpartition("$")
-        found = [
-            each
-            for each in self.streams
-            if each.format == side and side in SIDES and each.options["stream"].lower() == stream
-        ]
+        """`name$late` means the late rows of a pipeline, or of the one pipeline that reads the stream of that name."""
+        of, _, side = name.lower().rpartition("$")
+        sides = [each for each in self.streams if each.format == side and side in SIDES]
+        mine, others = ([each for each in sides if of == each.options[key].lower()] for key in ("pipeline", "stream"))
+        found = mine or others
         if len(found) > 1:
+            told = found[0].options
             raise QueryError(
                 "SW-228",
-                f"{len(found)} pipelines read '{found[0].options['stream']}', and each has its own {side} rows",
+                f"the pipeline '{told['pipeline']}' reads {len(mine)} streams, and each has its own {side} rows"
+                if mine
+                else f"{len(found)} pipelines read '{told['stream']}', and each has its own {side} rows",
                 expected=" or ".join(each.name for each in found),
-                hint="name the pipeline whose rows you mean",
+                hint="name the stream whose rows you mean" if mine else "name the pipeline whose rows you mean",
             )
         return found[0] if found else None
 
@@ -165,45 +161,6 @@ class Catalog:
 
     def with_sink(self, sink: SinkDef) -> Catalog:
         return replace(self, sinks=_added(self.sinks, sink, self.sinks))
-
-
-def late_stream(pipeline: Pipeline) -> StreamDef | None:
-    """The stream `name$late` of a pipeline that reads one stream: its late rows, by how much, and what they missed."""
-    scan = _only_scan(pipeline)
-    if scan is None:
-        return None
-    more = (Field("late_by", "bigint"), Field("punctuation", "timestamp"), Field("windows_missed", "bigint"))
-    clocks = scan.event_time, scan.arrival, scan.source
-    return StreamDef(f"{pipeline.name}${LATE}", scan.fields + more, LATE, _origin(pipeline, scan), *clocks)
-
-
-def rejected_stream(pipeline: Pipeline) -> StreamDef | None:
-    """The stream `name$rejected` of a pipeline that reads one stream: why a row was rejected, its text, and when."""
-    scan = _only_scan(pipeline)
-    if scan is None:
-        return None
-    fields = (Field("reason", "string"), Field("raw", "string"), Field("rejected_at", "timestamp"))
-    return StreamDef(f"{pipeline.name}${REJECTED}", fields, REJECTED, _origin(pipeline, scan), "rejected_at")
-
-
-def side_of(stream: str) -> tuple[str, str] | None:
-    """Of a stream that is a side of a pipeline, the pipeline and which side.
-
-    >>> side_of("tolls$late"), side_of("tolls")
-    (('tolls', 'late'), None)
-    """
-    pipeline, dollar, side = stream.rpartition("$")
-    return (pipeline, side) if dollar and side in SIDES else None
-
-
-def _only_scan(pipeline: Pipeline) -> Scan | None:
-    """The scan of a pipeline that reads one stream, unless that is a side of another pipeline."""
-    scans = {scan.stream: scan for scan in walk(pipeline.plan) if isinstance(scan, Scan)}
-    return next(iter(scans.values())) if len(scans) == 1 and not any(map(side_of, scans)) else None
-
-
-def _origin(pipeline: Pipeline, scan: Scan) -> dict[str, str]:
-    return {"pipeline": pipeline.name, "stream": scan.stream}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from slackwater.algebra.checks import check
 from slackwater.algebra.document import from_document, to_document
 from slackwater.algebra.expressions import spark_type
 from slackwater.algebra.schema import Field
+from slackwater.algebra.sides import with_sides
 from slackwater.errors import QueryError
 
 SECRET = re.compile("pass(word|wd)(?!_env)|secret|token|credential|access.?key|jaas", re.IGNORECASE)
@@ -66,7 +67,7 @@ def script_of(document: object, name: str = SHOWN) -> Script:
         pipelines = []
         for each in _list(document, "pipelines"):
             pipelines.append(_pipeline(each, catalog))
-            catalog = catalog.with_sides(pipelines[-1])
+            catalog = with_sides(catalog, pipelines[-1])
     return Script(streams, (), sinks, tuple(pipelines))
 
 

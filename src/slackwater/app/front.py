@@ -17,6 +17,7 @@ from slackwater.algebra.nodes import Plan
 from slackwater.app.documents import SHOWN, script_of
 from slackwater.app.explain import Format, written
 from slackwater.app.load import load
+from slackwater.app.options import parse_folder
 from slackwater.app.run import Conditions
 from slackwater.app.run import run as run_script
 from slackwater.app.watch import Watch
@@ -35,7 +36,9 @@ def explain(
 
 def run(given: Given, declarations: str = "", *, checkpoint: str | Path, **conditions: Any) -> None:
     """Runs it as `slackwater run` does; `conditions` are those of the command: master, available_now, seconds."""
-    run_script(script_from(given, declarations), Conditions(Path(checkpoint), **conditions), Watch(Console()))
+    run_script(
+        script_from(given, declarations), Conditions(parse_folder(str(checkpoint)), **conditions), Watch(Console())
+    )
 
 
 def script_from(given: Given, declarations: str = "") -> Script:

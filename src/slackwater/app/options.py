@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from slackwater.algebra.lengths import MICROSECONDS, Length
 from slackwater.algebra.ratios import parse_ratio
@@ -44,6 +47,25 @@ def parse_unit(text: str) -> str:
             "SW-414", f"'{text}' is not a unit of recorded times", expected=units, hint="choose one of them"
         )
     return text
+
+
+def parse_folder(text: str) -> Path:
+    """A folder that this machine sees as a path, which may be given as an address, `file:///var/tides`.
+
+    >>> parse_folder("file:///var/high%20tides"), parse_folder("var/tides")
+    (PosixPath('/var/high tides'), PosixPath('var/tides'))
+    """
+    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
+        return Path(text)
+    address = urlsplit(text)
+    if address.scheme.lower() != "file" or address.netloc not in ("", "localhost"):
+        raise InputError(
+            "SW-409",
+            f"'{text}' is not in a file system of this machine",
+            expected="a path, or file:///path",
+            hint="mount the store as a folder: ticks and the log of batches are read there and renamed into place",
+        )
+    return Path(unquote(address.path))
 
 
 def parse_conf(settings: Iterable[str]) -> dict[str, str]:

@@ -12,14 +12,15 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from slackwater.algebra.catalog import Script
+from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.app.documents import without_secrets
 from slackwater.app.render.label import label
 from slackwater.app.views import shared
 from slackwater.rewrite import rewrite
-from slackwater.spark.physical import Physical, Placed, physical
+from slackwater.spark.physical import Physical, Placed, physical, physical_beside
 from slackwater.spark.session import local_session
+from slackwater.spark.sides import beside
 from slackwater.spark.streams import read_stream
 from slackwater.spark.views.log import read_log
 from slackwater.spark.views.reading import log_name
@@ -36,10 +37,11 @@ def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Ph
     with TemporaryDirectory() as empty:
         logs = {log_name(each.view.name): read_log(session, Path(empty), each.plan) for each in sharing.kept}
         for name, plan in [*plans, *((each.name, each.run) for each in sharing.kept)]:
-            mine = run.get(name) or rewrite(plan, script.views).plan
-            read = {node.stream for node in walk(mine) if isinstance(node, Scan)}
+            mine = Pipeline(name, None, run.get(name) or rewrite(plan, script.views).plan)
+            entry = None if name in run else beside(mine, sharing.pipelines)
+            read = {node.stream for node in walk(entry.scan if entry else mine.plan) if isinstance(node, Scan)}
             frames = {each.name: read_stream(session, each) for each in script.streams if each.name in read}
-            found[name] = physical(mine, frames | logs)
+            found[name] = physical_beside(entry, mine, frames) if entry else physical(mine.plan, frames | logs)
     return found
 
 

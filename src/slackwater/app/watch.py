@@ -28,7 +28,6 @@ class Watch:
         self.quiet = quiet
         self.latest: dict[str, Progress] = {}
         self.totals: dict[str, list[int]] = {}
-        self.holds: dict[str, float] = {}
         self.live = Live(console=console, refresh_per_second=4, get_renderable=self._table, transient=True)
 
     def starting(self) -> None:
@@ -73,13 +72,12 @@ class Watch:
     def news(self, records: Sequence[Progress]) -> None:
         """Takes note of batches that ended."""
         for record in records:
-            self.holds[record.pipeline] = _recent_hold(self.latest.get(record.pipeline), record)
             self.latest[record.pipeline] = record
             total = self.totals.setdefault(record.pipeline, [0, 0])
             total[0] += record.rows_in
             total[1] += record.rows_out
             if not (self.console.is_terminal or self.quiet):
-                self.console.print(_line(record, self.holds[record.pipeline]), style="dim", soft_wrap=True)
+                self.console.print(_line(record), style="dim", soft_wrap=True)
 
     def summary(self) -> None:
         """Every row is accounted for: in = on time + late + set aside."""
@@ -102,7 +100,7 @@ class Watch:
                 f"{record.ratio:.2%}",
                 allowed,
                 f"{sum(each.account.untimed for each in record.controls):,}",
-                _seconds(self.holds[name]),
+                _seconds(record.recent_hold),
                 _seconds(_behind(record)),
                 f"{record.held:,}",
                 _megabytes(record),
@@ -110,31 +108,20 @@ class Watch:
         return table
 
 
-def _recent_hold(before: Progress | None, now: Progress) -> float:
-    """The mean hold of the rows of one batch; the one so far where the batch had none."""
-    past = {each.stream: each.account for each in before.controls} if before else {}
-    rows = held = 0
-    for each in now.controls:
-        earlier = past.get(each.stream)
-        rows += each.account.on_time - (earlier.on_time if earlier else 0)
-        held += each.account.held_time - (earlier.held_time if earlier else 0)
-    return held / rows if rows else now.hold
-
-
-def _line(record: Progress, hold: float) -> str:
+def _line(record: Progress) -> str:
     return (
         f"{record.pipeline} batch {record.batch}: {record.rows_in:,} rows in, {record.rows_out:,} out, "
-        f"{_control(record, hold)}, state {_megabytes(record)}, {record.seconds:.1f} s"
+        f"{_control(record)}, state {_megabytes(record)}, {record.seconds:.1f} s"
     )
 
 
-def _control(record: Progress, hold: float) -> str:
+def _control(record: Progress) -> str:
     """What disorder control did, unless all rows come from views, whose own queries have done it."""
     if record.views and not record.controls:
         return f"from {_views(record)}"
     allowed = ", ".join(_limit(each) for each in record.controls)
     return (
-        f"late {record.ratio:.2%} of {allowed}, {record.rejected:,} rejected, hold {_seconds(hold)}, "
+        f"late {record.ratio:.2%} of {allowed}, {record.rejected:,} rejected, hold {_seconds(record.recent_hold)}, "
         f"{_seconds(_behind(record))} behind, {record.held:,} held"
     ) + (f", also from {_views(record)}" if record.views else "")
 

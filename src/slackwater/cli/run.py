@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from slackwater.app.load import load
-from slackwater.app.options import parse_conf, parse_duration
+from slackwater.app.options import parse_conf, parse_duration, parse_folder
 from slackwater.app.run import Conditions
 from slackwater.app.run import run as run_script
 from slackwater.app.watch import Watch
@@ -20,7 +19,7 @@ def run(
     file: File,
     settings: Settings = None,
     checkpoint: Annotated[
-        Path | None,
+        str | None,
         typer.Option(metavar="DIR", help="Where the pipelines keep their place (default: FILE.checkpoint beside it)."),
     ] = None,
     master: Annotated[str, typer.Option(help="A Spark master: local[*], spark://..., yarn.")] = "local[*]",
@@ -35,7 +34,7 @@ def run(
         str | None, typer.Option("--for", metavar="TIME", help="Stop after a time, such as '20 seconds'.")
     ] = None,
     views: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="DIR", help="Keep every view here, for this and other runs (default: those with two readers)."
         ),
@@ -52,8 +51,13 @@ def run(
         slackwater run traffic.sql --for '20 seconds'
         slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
-    place = checkpoint or file.with_suffix(".checkpoint")
     conditions = Conditions(
-        place, master, available_now, not no_flush, parse_duration(duration), parse_conf(conf or ()), views
+        parse_folder(checkpoint) if checkpoint else file.with_suffix(".checkpoint"),
+        master,
+        available_now,
+        not no_flush,
+        parse_duration(duration),
+        parse_conf(conf or ()),
+        parse_folder(views) if views else None,
     )
     run_script(load(file, settings or ()), conditions, Watch(Console(highlight=False), quiet=quiet))

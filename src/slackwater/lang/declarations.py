@@ -21,6 +21,7 @@ from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import spark_type
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.schema import Field, Schema
+from slackwater.algebra.sides import with_sides
 from slackwater.errors import QueryError
 from slackwater.lang import syntax
 from slackwater.lang.binder import Binder
@@ -75,7 +76,7 @@ class ScriptReader:
                 hint="join the queries with UNION ALL, or declare another sink", place=self.source.place_of(blamed),
             )  # fmt: skip
         self.result = replace(self.result, pipelines=(*self.result.pipelines, pipeline))
-        self.catalog = self.catalog.with_sides(pipeline)
+        self.catalog = with_sides(self.catalog, pipeline)
 
     def _stream(self, statement: syntax.CreateStream) -> StreamDef:
         fields: list[Field] = []

@@ -164,22 +164,24 @@ def _one_token(name: str, whole: Token, source: Source, variables: Mapping[str, 
 
 
 def _joined(tokens: list[Token]) -> list[Token]:
-    """`name$late`, the late rows of a pipeline, is one name; so is `name$rejected`."""
+    """`name$late`, the late rows of a pipeline, is one name; so are `name$rejected` and `name$stream$late`."""
     joined: list[Token] = []
     for token in tokens:
-        if (
-            len(joined) > 1
-            and joined[-1].text == "$"
-            and joined[-2].end + 1 == joined[-1].start
-            and joined[-1].end + 1 == token.start
-            and token.text.lower() in SIDES
-        ):
+        whole = token
+        while _ends(joined, whole) and (whole is not token or token.text.lower() in SIDES):
             joined.pop()
             name = joined.pop()
-            whole = f"{name.text}${token.text.lower()}"
-            token = Token(TokenType.VAR, whole, name.line, token.col, name.start, token.end)  # noqa: PLW2901
-        joined.append(token)
+            text = f"{name.text}${whole.text.lower() if whole is token else whole.text}"
+            whole = Token(TokenType.VAR, text, name.line, token.col, name.start, token.end)
+        joined.append(whole)
     return joined
+
+
+def _ends(before: list[Token], token: Token) -> bool:
+    """Whether a name and `$` stand right before a token."""
+    if len(before) < 2 or before[-1].text != "$":
+        return False
+    return before[-2].end + 1 == before[-1].start and before[-1].end + 1 == token.start
 
 
 def _retyped(tokens: list[Token]) -> list[Token]:

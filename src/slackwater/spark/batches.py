@@ -30,6 +30,11 @@ def batch_of(checkpoint: Path, number: int) -> Batch:
     return Batch(number, run, logged["batchWatermarkMs"], before, logged["batchTimestampMs"])
 
 
+def last_batch(checkpoint: Path) -> int | None:
+    """The last batch that was done, if there was any."""
+    return max((int(each.name) for each in checkpoint.glob("commits/[0-9]*")), default=None)
+
+
 def _logged(checkpoint: Path, number: int) -> dict[str, int]:
     """What Spark logged of a batch before it began: of the log's lines, the second holds what is not an offset."""
     _, metadata, *_ = (checkpoint / "offsets" / str(number)).read_text().split("\n", 2)

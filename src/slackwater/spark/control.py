@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass
 from itertools import count
-from urllib.parse import quote
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -14,6 +12,7 @@ from pyspark.sql.types import NumericType, TimestampType
 from slackwater.algebra.nodes import Policy
 from slackwater.errors import InputError, nearest
 from slackwater.spark import policy as policies
+from slackwater.spark.accounts import control_folder, control_name
 from slackwater.spark.punctuate import ACCOUNT_SCHEMA, Punctuate, PunctuateInFiles
 from slackwater.spark.relation import quoted
 from slackwater.spark.session import require_state_store
@@ -118,22 +117,22 @@ def punctuations(
 ) -> DataFrame:
     """One row per batch of `df`: in the column CLOCK, the punctuation after it.
 
-    What the controller counts is in Spark's progress as an observed metric whose name ends with `name`. A stream that
-    brings its punctuations along needs no controller.
+    What the controller counts is in Spark's progress as an observed metric whose name ends with that of the control.
+    A stream that brings its punctuations along needs no controller.
     """
     if CLOCK in df.columns:
         return df.where(F.col(CLOCK).isNotNull()).select(CLOCK)
+    control = control_name(name, event_time, policy, arrival, source)
     summaries = df.select(*_times(event_time, arrival, source)).mapInArrow(summarise, SCHEMA)
     if place.ticks is not None:
         summaries = summaries.unionByName(tick_rows(place.ticks, name))
     if place.checkpoint is None:
         accounts = _in_store(summaries, policy, in_arrival_order=arrival is not None)
     else:
-        own = zlib.crc32(repr((policy, event_time, arrival, source)).encode())
-        folder = f"{place.checkpoint}/control/{quote(name or event_time, safe='')}-{own:08x}"
+        folder = control_folder(place.checkpoint, control)
         step = PunctuateInFiles(policy, folder, in_arrival_order=arrival is not None)
         accounts = summaries.repartition(1).mapInArrow(step, ACCOUNT_SCHEMA)
-    observed = accounts.observe(f"{METRICS}.{next(_numbers)}.{name or event_time}", *_metrics(accounts))
+    observed = accounts.observe(f"{METRICS}.{next(_numbers)}.{control}", *_metrics(accounts))
     return observed.select(F.timestamp_millis("punctuation").alias(CLOCK))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial, reduce
 from pathlib import Path
 
 from pyspark.sql import DataFrame
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.algebra.catalog import Pipeline
 from slackwater.errors import RunError, SlackwaterError
 from slackwater.spark.batches import Batch, batch_of
+from slackwater.spark.lateness import behind
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
 from slackwater.spark.sides import Entry
@@ -25,10 +27,11 @@ INPUT = "__slackwater_input"
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A pipeline that reads a side of another one, and where its rows go."""
+    """What is read beside a pipeline's result: the stream it is of, and where the rows of each reader go."""
 
-    pipeline: Pipeline
-    sink: Sink
+    entry: Entry
+    column: str
+    sinks: Sequence[tuple[Pipeline, Sink]]
 
 
 @dataclass(slots=True)
@@ -38,7 +41,6 @@ class Delivery:
     pipeline: str
     checkpoint: Path
     sink: Sink
-    entry: Entry | None = None
     sides: Sequence[Side] = ()
     failure: SlackwaterError | None = field(default=None, init=False)
 
@@ -56,15 +58,17 @@ class Delivery:
 
     def _parts(self, df: DataFrame, batch: Batch) -> Iterator[tuple[Sink, DataFrame]]:
         """The rows for each sink. What several read is computed once: it changes the state of the query."""
-        if self.entry is None:
+        if not self.sides:
             yield self.sink, df
             return
-        kept = kept_of(df, self.entry, batch).persist()
+        own = [(side, side.entry.batch(batch, self.checkpoint)) for side in self.sides]
+        kept = kept_of(df, own).persist()
         try:
             yield self.sink, kept.where(F.col(RESULT).isNotNull()).select(f"{RESULT}.*")
-            rows = kept.where(F.col(INPUT).isNotNull()).select(f"{INPUT}.*")
-            for side in self.sides:
-                yield side.sink, self.entry.read_by(side.pipeline, rows, batch)
+            for side, at in own:
+                rows = kept.where(F.col(side.column).isNotNull()).select(f"{side.column}.*")
+                for reader, sink in side.sinks:
+                    yield sink, side.entry.read_by(reader, rows, at)
         finally:
             kept.unpersist()
 
@@ -83,33 +87,34 @@ def divided(
     result: DataFrame,
     checkpoint: Path,
     shows: Shows,
-    entry: Entry,
-    rows: DataFrame,
-    readers: Sequence[Pipeline],
-) -> Delivery:
-    """What takes the batches of a pipeline whose sides are read."""
+    read: Sequence[tuple[Entry, DataFrame]],
+) -> tuple[Delivery, DataFrame]:
+    """What takes the batches of a pipeline of whose streams the sides are `read`, and the rows that it takes apart."""
     sink = batch_sink(pipeline, shows(pipeline.name))
     sink.open(result)
-    sides = [Side(each, batch_sink(each, shows(each.name))) for each in readers]
-    for side in sides:
-        side.sink.open(entry.read_by(side.pipeline, rows, Batch(0, "")))
-    return Delivery(pipeline.name, checkpoint, sink, entry, sides)
+    sides = []
+    for number, (entry, rows) in enumerate(read):
+        sinks = [(each, batch_sink(each, shows(each.name))) for each in entry.readers]
+        for reader, its_sink in sinks:
+            its_sink.open(entry.read_by(reader, rows, Batch(0, "")))
+        sides.append(Side(entry, f"{INPUT}{number}", sinks))
+    parts = [(result, RESULT), *((rows, side.column) for side, (_, rows) in zip(sides, read, strict=True))]
+    return Delivery(pipeline.name, checkpoint, sink, sides), tagged(parts)
 
 
-def tagged(result: DataFrame, rows: DataFrame) -> DataFrame:
-    """The rows of a result, and those of its stream that a side may want, as one DataFrame."""
-    one, other = (
-        df.select(F.struct(*(F.col(quoted(name)) for name in df.columns)).alias(tag))
-        for df, tag in ((result, RESULT), (rows, INPUT))
-    )
-    return one.unionByName(other, allowMissingColumns=True)
+def tagged(parts: Iterable[tuple[DataFrame, str]]) -> DataFrame:
+    """Rows of several kinds, each in a column of its own, as one DataFrame."""
+    columns = (df.select(F.struct(*(F.col(quoted(name)) for name in df.columns)).alias(tag)) for df, tag in parts)
+    return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), columns)
 
 
-def kept_of(df: DataFrame, entry: Entry, batch: Batch) -> DataFrame:
-    """A batch without the rows of the stream that nobody wants, now that the punctuation is known."""
-    time = f"{INPUT}.{quoted(entry.scan.event_time)}"
-    on_time = F.unix_millis(time) >= F.lit(batch.punctuation)
-    return df.where(F.col(RESULT).isNotNull() | F.col(time).isNull() | ~on_time)
+def kept_of(df: DataFrame, sides: Iterable[tuple[Side, Batch]]) -> DataFrame:
+    """A batch without the rows of streams that nobody wants, now that their punctuations are known."""
+    wanted = F.col(RESULT).isNotNull()
+    for side, batch in sides:
+        time = f"{side.column}.{quoted(side.entry.scan.event_time)}"
+        wanted |= F.col(side.column).isNotNull() & (F.col(time).isNull() | behind(time, batch))
+    return df.where(wanted)
 
 
 def failed(pipeline: str, why: str) -> RunError:

@@ -14,7 +14,7 @@ from slackwater.spark.batches import Batch
 from slackwater.spark.mapping import mapped
 from slackwater.spark.plan import compile_plan
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.sides import Entry
+from slackwater.spark.sides import entries
 from slackwater.spark.sinks import OWN_FORMATS, batch_sink, own_sink
 from slackwater.spark.sources.registry import register
 
@@ -75,10 +75,13 @@ def check_sides(
     """The columns and types of queries over a pipeline's late and rejected rows, which must have sinks that can."""
     if not sides:
         return []
-    entry = Entry.of(pipeline, sides)
     for each in (pipeline, *sides):
         batch_sink(each)
-    return [(each, entry.read_by(each, entry.rows(streams), Batch(0, "")).dtypes) for each in sides]
+    return [
+        (each, entry.read_by(each, entry.rows(streams), Batch(0, "")).dtypes)
+        for entry in entries(pipeline, sides)
+        for each in entry.readers
+    ]
 
 
 def _schema(session: SparkSession, stream: StreamDef) -> StructType:

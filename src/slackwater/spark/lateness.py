@@ -16,12 +16,13 @@ TICKS = 1_000
 """In a millisecond, which is what Spark's watermark counts."""
 
 
-def late(df: DataFrame, event_time: str, plan: Plan, batch: Batch) -> DataFrame:
-    """The rows of a batch that came behind the punctuation that acted in it."""
-    time, punctuation = F.unix_micros(quoted(event_time)), batch.punctuation * TICKS
+def late(df: DataFrame, stream: Scan, plan: Plan, batch: Batch) -> DataFrame:
+    """The rows of a stream, in a batch, that came behind the punctuation that acted in it."""
+    time, punctuation = F.unix_micros(quoted(stream.event_time)), batch.punctuation * TICKS
     late_by = F.lit(punctuation) - time
-    missed = sum((_missed(time, each, batch) for each in uses(plan)), F.lit(0))
-    return df.where(behind(event_time, batch)).select(
+    mine = [extent for scan, extent in uses(plan) if scan.stream == stream.stream]
+    missed = sum((_missed(time, each, batch) for each in mine), F.lit(0))
+    return df.where(behind(quoted(stream.event_time), batch)).select(
         "*",
         late_by.alias("late_by"),
         F.timestamp_micros(F.lit(punctuation)).alias("punctuation"),
@@ -31,14 +32,14 @@ def late(df: DataFrame, event_time: str, plan: Plan, batch: Batch) -> DataFrame:
 
 def behind(event_time: str, batch: Batch) -> Column:
     """Whether a row is late: as the controller and Spark's operators reckon, in whole milliseconds."""
-    return F.unix_millis(quoted(event_time)) < F.lit(batch.punctuation)
+    return F.unix_millis(event_time) < F.lit(batch.punctuation)
 
 
-def uses(plan: Plan, extent: Instants | None = None) -> Iterator[Instants | None]:
+def uses(plan: Plan, extent: Instants | None = None) -> Iterator[tuple[Scan, Instants | None]]:
     """How each scan of a plan is read: through the extents of a window, or, with None, by the place of its rows."""
     match plan:
         case Scan():
-            yield extent
+            yield plan, extent
         case Disorder(child=child) | Select(child=child) | Project(child=child):
             yield from uses(child, extent)
         case Window(child=child) | Frequency(child=Window(child=child)):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
+from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.monotonicity import Class, class_of
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -27,9 +28,11 @@ from slackwater.algebra.nodes import (
     inputs,
 )
 from slackwater.kernels.changelog.structures import STRUCTURES
+from slackwater.spark.batches import Batch
 from slackwater.spark.fused.changes import emits_changes
 from slackwater.spark.fused.fuse import chains, describe
 from slackwater.spark.plan import compile_plan, is_entry
+from slackwater.spark.sides import Entry
 from slackwater.spark.views.reading import is_log
 from slackwater.spark.ways import Host, copies_of, way_of
 
@@ -60,6 +63,28 @@ def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan, chain=chains(streams))}"
     operators = tuple(_placed(plan, way.host, emits_changes(plan)))
     return Physical(way.host, reason, operators, explained(compile_plan(plan, streams)))
+
+
+def physical_beside(entry: Entry, reader: Pipeline, streams: Mapping[str, DataFrame]) -> Physical:
+    """How a query over late or rejected rows is run: as one more output of the query that these are of."""
+    reason = f"an output of the query of '{entry.pipeline.name}', of the same batches"
+    operators = tuple(
+        Placed(each.node, each.depth, *_beside(each.node, entry)) for each in _placed(reader.plan, Host.NATIVE, False)
+    )
+    rows = entry.read_by(reader, entry.rows(streams), Batch(0, ""))
+    return Physical(Host.NATIVE, reason, operators, explained(rows))
+
+
+def _beside(plan: Plan, entry: Entry) -> tuple[str, str]:
+    match plan:
+        case Scan():
+            return "scan", f"'{entry.scan.stream}' read once more, told by the punctuation of each batch"
+        case Disorder():
+            return "native", "nothing to control: the rows are final as they are"
+        case Emit():
+            return "native", "batch by batch, each once"
+        case _:
+            return "native", "row by row"
 
 
 def explained(df: DataFrame) -> str:

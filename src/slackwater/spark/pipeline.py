@@ -17,13 +17,14 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, walk
 from slackwater.algebra.policies import effective
+from slackwater.spark.accounts import accounts_kept
 from slackwater.spark.control import Place
-from slackwater.spark.delivery import Delivery, Shows, divided, failed, tagged, undivided
+from slackwater.spark.delivery import Delivery, Shows, divided, failed, undivided
 from slackwater.spark.fused.changes import DEFAULT, Form, emits_changes, form_of
 from slackwater.spark.guard import admit
 from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
-from slackwater.spark.sides import Entry
+from slackwater.spark.sides import entries
 from slackwater.spark.ticks import Silence, flushing, give, read_ticks
 from slackwater.spark.views.log import LogSink
 
@@ -72,9 +73,8 @@ def start(
         log.open(rows)
         delivery = Delivery(pipeline.name, checkpoint, log)
     elif sides:
-        entry = Entry.of(pipeline, sides)
-        delivery = divided(pipeline, rows, checkpoint, shows, entry, entry.rows(streams), sides)
-        rows = tagged(rows, entry.rows(streams))
+        read = [(entry, entry.rows(streams)) for entry in entries(pipeline, sides)]
+        delivery, rows = divided(pipeline, rows, checkpoint, shows, read)
     else:
         delivery = undivided(pipeline, rows, checkpoint, shows)
     write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
@@ -121,8 +121,8 @@ class Running:
         self.plan = pipeline.plan
         self.checkpoint = checkpoint
         self.write = write
+        self.ledger = Ledger(pipeline.name, dratios(pipeline.plan), accounts_kept(checkpoint))
         self.query: StreamingQuery = write.start()
-        self.ledger = Ledger(pipeline.name, dratios(pipeline.plan))
         self.delivery = delivery
         self.readers = readers
         self.silence = Silence(pipeline.plan, monotonic(), readers)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+from slackwater.spark.accounts import stream_of
 from slackwater.spark.control import METRICS, READ
 from slackwater.spark.punctuate import Account
 
 OUTPUT = "slackwater.output"
 """The name under which a pipeline's result rows are counted."""
+COUNTED = {"rows_in": "rows", "late": "late", "rejected": "untimed", "suspect": "suspect", "held_time": "held_time"}
+"""What a record counts, by what an account calls it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +43,10 @@ class Control:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One batch of a pipeline: `rows_in` to `suspect` count this batch, `controls` everything since the start.
+    """One batch of a pipeline: counts are of this batch, `controls` and `held` of everything since the start.
 
     `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two. Beside these it counts
-    the rows that were read from views, in order and none of them late; `views` names the logs.
+    the `rows_read` from views, in order and none of them late; `views` names the logs.
     """
 
     pipeline: str
@@ -53,10 +57,12 @@ class Progress:
     rejected: int
     suspect: int
     held: int
+    held_time: int
     state_bytes: int
     seconds: float
     controls: tuple[Control, ...]
     views: tuple[str, ...] = ()
+    rows_read: int = 0
 
     @property
     def ratio(self) -> float:
@@ -70,18 +76,29 @@ class Progress:
         return sum(each.account.held_time for each in self.controls) / rows if rows else 0.0
 
     @property
+    def recent_hold(self) -> float:
+        """Mean hold of the rows of this batch; the one so far where it had none on time."""
+        rows = self.rows_in - self.late - self.rejected - self.rows_read
+        return self.held_time / rows if rows else self.hold
+
+    @property
     def punctuation(self) -> int:
         """The smallest punctuation: what every stream has passed."""
         return min((each.account.punctuation for each in self.controls), default=0)
 
 
 class Ledger:
-    """Turns Spark's progress events of one query, in order, into records; remembers what was counted before."""
+    """Turns Spark's progress events of one query, in order, into records; remembers what was counted before.
 
-    def __init__(self, pipeline: str, dratios: Mapping[str, float | None]) -> None:
+    A query that is resumed goes on from the accounts, by control, that its checkpoint has.
+    """
+
+    def __init__(
+        self, pipeline: str, dratios: Mapping[str, float | None], kept: Mapping[str, Account] = MappingProxyType({})
+    ) -> None:
         self.pipeline = pipeline
         self.dratios = dratios
-        self.accounts: dict[str, Account] = {}
+        self.accounts = dict(kept)
         self.batch = -1
 
     def entered(self, event: Mapping[str, Any]) -> Progress | None:
@@ -91,13 +108,12 @@ class Ledger:
         self.batch = event["batchId"]
         observed: Mapping[str, Any] = event.get("observedMetrics") or {}
         before, after = self.accounts, self.accounts | _accounts(observed)
-        # The first record of a resumed query has nothing to compare with: it counts all since the pipeline first began.
         self.accounts = after
         counts = {
             field: sum(
                 getattr(account, name) - getattr(before.get(key, Account()), name) for key, account in after.items()
             )
-            for field, name in (("rows_in", "rows"), ("late",) * 2, ("rejected", "untimed"), ("suspect",) * 2)
+            for field, name in COUNTED.items()
         }
         read = _read(observed)
         counts["rows_in"] += sum(read.values())
@@ -108,15 +124,19 @@ class Ledger:
             state_bytes=sum(each["memoryUsedBytes"] for each in event["stateOperators"]),
             seconds=event["durationMs"]["triggerExecution"] / 1_000,
             held=sum(account.held for account in after.values()),
-            controls=tuple(Control(_stream(name), self.dratios.get(_stream(name)), after[name]) for name in after),
+            controls=tuple(self._control(name, account) for name, account in after.items()),
             views=tuple(read),
+            rows_read=sum(read.values()),
             **counts,
         )
 
+    def _control(self, name: str, account: Account) -> Control:
+        return Control(stream_of(name), self.dratios.get(stream_of(name)), account)
+
 
 def _accounts(observed: Mapping[str, Any]) -> dict[str, Account]:
-    """The account of each control that saw rows in this batch, by the name of its metric."""
-    named = {name: _values(row) for name, row in observed.items() if name.startswith(METRICS)}
+    """The account of each control that saw rows in this batch."""
+    named = {_numbered(name, METRICS): _values(row) for name, row in observed.items() if name.startswith(METRICS)}
     return {name: Account(**values) for name, values in named.items() if values["rows"] is not None}
 
 
@@ -125,7 +145,7 @@ def _read(observed: Mapping[str, Any]) -> dict[str, int]:
     found: dict[str, int] = {}
     for metric, row in observed.items():
         if metric.startswith(READ):
-            name = _stream(metric, READ)
+            name = _numbered(metric, READ)
             found[name] = max(found.get(name, 0), int(_values(row)["rows"] or 0))
     return found
 
@@ -139,5 +159,6 @@ def _count(observed: Mapping[str, Any]) -> int:
     return 0 if row is None else int(_values(row)["rows"] or 0)
 
 
-def _stream(metric: str, kind: str = METRICS) -> str:
+def _numbered(metric: str, kind: str) -> str:
+    """What a metric is of: its name without the kind and the number."""
     return metric.removeprefix(kind).lstrip(".").partition(".")[2]

@@ -52,6 +52,12 @@ class Account:
 ACCOUNT_SCHEMA = ", ".join(f"{field.name} long" for field in fields(Account))
 
 
+def account_in(kept: bytes) -> Account:
+    """The account that was kept with a controller's state."""
+    found = unpack(kept, "control", VERSION)
+    return Account(**{field.name: found.integer(field.name) for field in fields(Account)})
+
+
 class Controlled:
     """One controller with its account, from bytes to bytes."""
 
@@ -61,9 +67,8 @@ class Controlled:
         self.controller = controller_of(policy)
         self.account = Account()
         if kept is not None:
-            found = unpack(kept, "control", VERSION)
-            self.controller.restore(found.blob("controller"))
-            self.account = Account(**{field.name: found.integer(field.name) for field in fields(Account)})
+            self.controller.restore(unpack(kept, "control", VERSION).blob("controller"))
+            self.account = account_in(kept)
 
     def enter(self, frames: Iterable[pd.DataFrame]) -> Account:
         """The account after the batch that these summary rows make up."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.catalog import LATE, Pipeline, side_of
+from slackwater.algebra.catalog import LATE, Pipeline, StreamDef
 from slackwater.algebra.nodes import Disorder, Scan, walk
+from slackwater.algebra.sides import is_side, side_streams
 from slackwater.disorder.trace import RAW
 from slackwater.errors import QueryError
+from slackwater.spark.accounts import account_before, control_name
 from slackwater.spark.batches import Batch
 from slackwater.spark.lateness import late
+from slackwater.spark.plan import scan_of
 from slackwater.spark.rejects import REASON, rejected
 from slackwater.spark.relation import quoted
 from slackwater.spark.stateless import stateless
@@ -22,63 +26,99 @@ from slackwater.spark.stateless import stateless
 def arranged(pipelines: Iterable[Pipeline]) -> list[tuple[Pipeline, tuple[Pipeline, ...]]]:
     """The pipelines that are queries of their own, each with those that read its sides."""
     given = list(pipelines)
-    sides = [(each, side) for each in given if (side := _side(each)) is not None]
-    readers = {each.name for each, _ in sides}
+    read = {each.name: side for each in given if (side := _side(each)) is not None}
     return [
-        (each, tuple(reader for reader, (origin, _) in sides if origin.lower() == each.name.lower()))
+        (each, tuple(reader for reader in given if read.get(reader.name) in _sides(each)))
         for each in given
-        if each.name not in readers
+        if each.name not in read
     ]
 
 
-def _side(pipeline: Pipeline) -> tuple[str, str] | None:
-    found = {side_of(scan.stream) for scan in walk(pipeline.plan) if isinstance(scan, Scan)}
-    if len(found) > 1 and found != {None}:
+def _side(pipeline: Pipeline) -> str | None:
+    """The side of another pipeline that this one reads, if it does."""
+    found = {scan.stream.lower() for scan in walk(pipeline.plan) if isinstance(scan, Scan)}
+    if len(found) > 1 and any(map(is_side, found)):
         raise QueryError(
             "SW-306",
             f"the pipeline '{pipeline.name}' reads late or rejected rows together with other streams",
             expected="a query over one of them alone",
             hint="write the late rows to a table or to files first, and read these as a stream",
         )
-    return found.pop() if found else None
+    return next(filter(is_side, found), None)
+
+
+def _sides(pipeline: Pipeline) -> dict[str, StreamDef]:
+    return {each.name.lower(): each for each in side_streams(pipeline)}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """The stream that a pipeline reads, as its sides see it: every row, as it came."""
+    """A stream that a pipeline reads, as those see it who read its late and rejected rows: every row, as it came."""
 
     pipeline: Pipeline
-    scan: Scan
-    wants_late: bool
+    control: Disorder
+    readers: tuple[Pipeline, ...]
 
-    @classmethod
-    def of(cls, pipeline: Pipeline, sides: Iterable[Pipeline]) -> Entry:
-        kinds = {side[1] for each in sides if (side := _side(each)) is not None}
-        controls = {node.policy for node in walk(pipeline.plan) if isinstance(node, Disorder)}
-        if LATE in kinds and len(controls) > 1:
-            raise QueryError(
-                "SW-307",
-                f"the pipeline '{pipeline.name}' reads its stream under {len(controls)} disorder policies: a row may be"
-                " late to one and not to another",
-                expected="one policy",
-                hint="state the same DRATIO or SLACK in every bracket, or read the late rows of another pipeline",
-            )
-        scan = next(node for node in walk(pipeline.plan) if isinstance(node, Scan))
-        return cls(pipeline, scan, LATE in kinds)
+    @property
+    def scan(self) -> Scan:
+        return scan_of(self.control)
 
     def rows(self, streams: Mapping[str, DataFrame]) -> DataFrame:
         """All that a side may want of the stream: rejected rows alone can be told before the punctuation is known."""
         found = next(df for name, df in streams.items() if name.lower() == self.scan.stream.lower())
         hidden = [name for name in (RAW, REASON) if name in found.columns]
         rows = found.select(*(F.col(quoted(field.name)) for field in self.scan.fields), *hidden)
-        return rows if self.wants_late else rows.where(F.col(quoted(self.scan.event_time)).isNull())
+        wants_late = any(self.is_late_to(each) for each in self.readers)
+        return rows if wants_late else rows.where(F.col(quoted(self.scan.event_time)).isNull())
+
+    def batch(self, batch: Batch, checkpoint: Path) -> Batch:
+        """A batch with the punctuation of this stream, of which Spark logs only the smallest of all streams."""
+        scan = self.scan
+        if len({each.stream for each in walk(self.pipeline.plan) if isinstance(each, Scan)}) == 1:
+            return batch
+        control = control_name(scan.stream, scan.event_time, self.control.policy, scan.arrival, scan.source)
+        return replace(batch, punctuation=account_before(checkpoint, control, batch.number).punctuation)
 
     def read_by(self, reader: Pipeline, rows: DataFrame, batch: Batch) -> DataFrame:
         """The result of a side's query over the rows of a batch."""
-        side = _side(reader)
         names = [field.name for field in self.scan.fields]
-        if side is not None and side[1] == LATE:
+        if self.is_late_to(reader):
             own = rows.select(*(F.col(quoted(name)) for name in names))
-            return stateless(reader.plan, late(own, self.scan.event_time, self.pipeline.plan, batch))
+            return stateless(reader.plan, late(own, self.scan, self.pipeline.plan, batch))
         at = F.timestamp_millis(F.lit(batch.time))
         return stateless(reader.plan, rejected(rows, names, self.scan.event_time, at))
+
+    def is_late_to(self, reader: Pipeline) -> bool:
+        return _sides(self.pipeline)[_side(reader) or ""].format == LATE
+
+
+def entries(pipeline: Pipeline, readers: Sequence[Pipeline]) -> list[Entry]:
+    """The streams of a pipeline of which someone reads late or rejected rows."""
+    sides = _sides(pipeline)
+    read = {each.name: sides[_side(each) or ""] for each in readers}
+    streams = dict.fromkeys(each.options["stream"] for each in read.values())
+    return [
+        _entry(pipeline, stream, [each for each in readers if read[each.name].options["stream"] == stream])
+        for stream in streams
+    ]
+
+
+def beside(reader: Pipeline, pipelines: Iterable[Pipeline]) -> Entry | None:
+    """The stream, as one of the pipelines reads it, of which a query reads late or rejected rows; None if of none."""
+    found = [entries(each, readers) for each, readers in arranged([*pipelines, reader]) if readers]
+    return found[0][0] if found else None
+
+
+def _entry(pipeline: Pipeline, stream: str, readers: Sequence[Pipeline]) -> Entry:
+    controls = [node for node in walk(pipeline.plan) if isinstance(node, Disorder) and scan_of(node).stream == stream]
+    found = Entry(pipeline, controls[0], tuple(readers))
+    ways = {(each.policy, scan_of(each).event_time) for each in controls}
+    if len(ways) > 1 and any(map(found.is_late_to, readers)):
+        raise QueryError(
+            "SW-307",
+            f"the pipeline '{pipeline.name}' reads '{stream}' under {len(ways)} disorder policies: a row may be"
+            " late to one and not to another",
+            expected="one policy",
+            hint="state the same DRATIO or SLACK in every bracket, or read the late rows of another pipeline",
+        )
+    return found

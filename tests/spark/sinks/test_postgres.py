@@ -6,6 +6,7 @@ import pytest
 from tests.spark.sinks.running import finished
 
 from slackwater.errors import InputError, RunError
+from slackwater.spark.accounts import accounts_kept
 from slackwater.spark.batches import Batch
 from slackwater.spark.sinks.postgres.sink import Postgres
 
@@ -39,7 +40,9 @@ def test_a_pipeline_that_fails_in_mid_batch_resumes_to_the_rows_that_parquet_has
     written = database.rows("SELECT count(*) FROM tolls")[0][0]
     assert 0 < written < len(expected)
     database.connection.execute("ALTER TABLE tolls DROP CONSTRAINT early")
+    done = next(iter(accounts_kept(tmp_path / "struck").values())).rows
     last = finished(spark, script, tmp_path / "struck")
+    assert sum(record.rows_in for record in last) == 600 - done < 600, "batches that were done are not counted again"
     found = database.rows("SELECT segment, n, total, window_end::timestamp FROM tolls")
     assert sorted(found) == expected
     assert database.rows("SELECT batch FROM slackwater_batches") == [(last[-1].batch,)]

@@ -2,22 +2,25 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.spark.conformance import _plain, _written
+from tests.spark.conformance import expected as result_of
 from tests.spark.sinks.running import finished
 
+from slackwater.algebra.catalog import Catalog
 from slackwater.app.views import rewritten
 from slackwater.disorder import controller
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import parse_script
-from slackwater.semantics import interpret
+from slackwater.semantics import Feed, interpret
 from slackwater.spark import plan as planning
 from slackwater.spark.pipeline import Manner, start
 from slackwater.spark.sides import arranged
-from slackwater.testing.catalog import CATALOG, READINGS
+from slackwater.testing.catalog import CATALOG, EVENTS, READINGS
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feeds
 
@@ -35,6 +38,7 @@ INSERT INTO bad SELECT raw, reason FROM Readings$rejected;
     [
         "SELECT kind, COUNT(*) AS n FROM Readings [RANGE 6 seconds SLIDE 2 seconds] WHERE v > 0 GROUP BY kind",
         "SELECT kind, COUNT(*) AS n, window_end FROM Readings [RANGE 2 seconds SLIDE 5 seconds] GROUP BY kind",
+        "SELECT kind, COUNT(*) AS n FROM Readings [RANGE 3 TUPLES] GROUP BY kind",
     ],
 )
 def test_late_and_rejected_rows_are_those_of_the_interpreter(spark, tmp_path, query):
@@ -56,10 +60,70 @@ def test_late_and_rejected_rows_are_those_of_the_interpreter(spark, tmp_path, qu
     found = Counter(tuple(map(_plain, row))[:-1] for row in spark.table("lateness").collect())
     assert found == expected
     assert {each[-1] > 0 for each in expected} == {True, False}, "some missed windows, some did not"
+    rows = Counter(tuple(map(_plain, row)) for row in spark.table("answers").collect())
+    assert rows == result_of(script.pipelines[0].plan, {"Readings": feed})
     bad = spark.table("bad").collect()
     assert len(bad) == len(answer.rejected) > 0
     assert {row.reason for row in bad} == {"it has no event time"}
     assert Counter(json.loads(row.raw).get("v") for row in bad) == Counter(each.row["v"] for each in answer.rejected)
+
+
+SEVERAL = """
+CREATE SINK answers USING noop; CREATE SINK late_readings USING memory; CREATE SINK late_events USING memory;
+CREATE SINK bad USING memory;
+INSERT INTO answers {query};
+INSERT INTO late_readings SELECT * FROM answers$Readings$late;
+INSERT INTO late_events SELECT * FROM Events$late;
+INSERT INTO bad SELECT raw, reason FROM Events$rejected;
+"""
+UNSOURCED = replace(READINGS, source=None)
+SLACKS = {"Readings": 1, "Events": 3}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT R.id, E.v FROM Readings [RANGE 6 seconds SLIDE 2 seconds SLACK 1] R,"
+        " Events [RANGE 4 seconds SLIDE 2 seconds SLACK 3] E WHERE R.id = E.id",
+        "SELECT id FROM Readings [RANGE 6 seconds SLACK 1] UNION ALL"
+        " SELECT v FROM Events [RANGE 9 seconds SLACK 3] EMIT CHANGES",
+    ],
+)
+def test_each_of_several_streams_has_its_own_late_rows(spark, tmp_path, query):
+    made = make_feeds(Seeded(18), [*SLACKS], disorder=["heavy"], unit=SECOND, max_rows=60, max_batches=5)
+    feeds = {name: punctuated(made[name], slack) for name, slack in SLACKS.items()}
+    script = parse_script(SEVERAL.format(query=query), catalog=Catalog((UNSOURCED, EVENTS)))
+    ((main, sides),) = arranged(rewritten(script))
+    longest = max(len(feed.batches) for feed in feeds.values())
+    streams = {
+        each.name: _written(spark, each, feeds[each.name], longest, tmp_path / each.name)[0]
+        for each in (UNSOURCED, EVENTS)
+    }
+    records = list(start(main, streams, tmp_path / "check", Manner(available_now=True), sides=sides).progress())
+    answer = interpret(script.pipelines[0].plan, feeds)
+    accounts = {each.stream: each.account for each in records[-1].controls}
+    for name in feeds:
+        expected = Counter(
+            (*each.row.values(), each.late_by, each.punctuation, each.missed)
+            for each in answer.late
+            if each.stream == name
+        )
+        found = Counter(tuple(map(_plain, row)) for row in spark.table(f"late_{name}").collect())
+        assert found == expected
+        assert accounts[name].late == expected.total()
+        assert {each[-1] > 0 for each in expected} == {True, False}, "some missed windows, some did not"
+    bad = [each for each in answer.rejected if each.stream == "Events"]
+    assert spark.table("bad").count() == accounts["Events"].untimed == len(bad) > 0
+
+
+def punctuated(feed: Feed, slack: int) -> Feed:
+    """The feed with the punctuations that a controller alone gives after each batch."""
+    alone, batches = controller(None, slack=slack, unit="ms"), []
+    for batch in feed.batches:
+        rows = [row for row in batch.rows if row["ts"] is not None]
+        times = (np.array([row[name] for row in rows], dtype=np.int64) // 1_000 for name in ("ts", "arrived"))
+        batches.append(replace(batch, punctuation=max(0, alone.observe(*times)) * 1_000))
+    return Feed(tuple(batches))
 
 
 POISON = (
