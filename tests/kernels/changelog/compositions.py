@@ -33,6 +33,7 @@ from slackwater.testing.terms import Terms, expression
 
 UNARY = ("filter", "project", "aggregate", "distinct")
 BINARY = ("union", "minus", "join")
+CALLS = ("SUM(v)", "COUNT(*)", "MAX(v)", "MIN(v)", "COUNT(DISTINCT v)", "COUNT(v)", "FIRST(v)", "LAST(v)")
 
 
 def compositions(most: int = 4, max_rows: int = 10) -> st.SearchStrategy[Case]:
@@ -91,7 +92,7 @@ class Composer:
             case "project":
                 return Project(child, self.items(child, ("id", self.choices.one_of(["v", "v + 1", "id"]))))
             case "aggregate":
-                call = self.choices.one_of(["SUM(v)", "COUNT(*)", "MAX(v)", "MIN(v)", "COUNT(DISTINCT v)", "COUNT(v)"])
+                call = self.choices.one_of(CALLS)
                 made = Aggregate(child, self.items(child, ("id",)), self.items(child, (call,), "v"))
                 return Project(made, self.items(made, ("id", "CAST(v AS INT)")))
             case _:

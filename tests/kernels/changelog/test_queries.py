@@ -12,7 +12,7 @@ from slackwater.kernels.changelog.boundaries import changelog_kernel
 from slackwater.kernels.changelog.kernel import Changes
 from slackwater.kernels.changelog.partitioning import partitioning
 from slackwater.lang import bind_query
-from slackwater.semantics import interpret
+from slackwater.semantics import Batch, Feed, interpret
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
@@ -138,6 +138,21 @@ QUERIES = {
     "jumps of two streams, every third": """SELECT id, v FROM (SELECT DISTINCT id, v FROM Readings [RANGE 3 TUPLES,
         FREQUENCY 2 TUPLES] UNION ALL SELECT id, v FROM Events [RANGE 3 TUPLES, FREQUENCY 2 TUPLES]) AS p
         [FREQUENCY 3 TUPLES]""",
+    "ends of two streams": """SELECT FIRST(id) AS a, LAST(v) AS b FROM (SELECT id, v FROM Readings UNION ALL
+        SELECT id, v FROM Events) AS q [RANGE 4 seconds]""",
+    "ends of pairs": """SELECT FIRST(w) AS a, LAST(v) AS b FROM (SELECT r.v AS w, e.v FROM Readings AS r
+        [RANGE 6 seconds], Events AS e [RANGE 3 seconds]) AS q [RANGE 5 seconds]""",
+    "ends of groups at boundaries": """SELECT FIRST(n) AS a, LAST(n) AS b FROM (SELECT p.id, COUNT(*) AS n
+        FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]
+        GROUP BY p.id) AS q""",
+    "ends of slides apart": """SELECT FIRST(id) AS a, LAST(id) AS b FROM (SELECT id FROM Readings [RANGE 6 seconds
+        SLIDE 3 seconds] UNION ALL SELECT id FROM Events [RANGE 4 seconds]) AS q""",
+    "ends of jumps per key": """SELECT FIRST(v) AS a, LAST(v) AS b FROM (SELECT id, v FROM Readings UNION ALL
+        SELECT id, v FROM Events) AS q [RANGE 3 TUPLES, FREQUENCY 2 TUPLES PARTITIONED BY id]""",
+    "ends of groups that may still change": """SELECT FIRST(n) AS a, LAST(n) AS b FROM (SELECT id, COUNT(*) AS n
+        FROM Readings GROUP BY id) AS q""",
+    "ends of a changelog with rows": """SELECT FIRST(e.v) AS a, LAST(r.v) AS b FROM Edits AS e [RANGE 5 seconds],
+        Readings AS r [RANGE 5 seconds]""",
     "numbers": "SELECT id, row_number FROM Readings [RANGE 5 seconds] WHERE row_number % 2 = 1",
     "numbers of a changelog": "SELECT id, row_number FROM Edits [RANGE 5 seconds]",
     "numbers of groups": """SELECT id, COUNT(*) AS n, row_number FROM Readings [RANGE 5 seconds] GROUP BY id
@@ -202,6 +217,24 @@ def test_what_waits_is_part_of_the_state():
     feeds = make_feeds(Seeded(3), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14)
     kernel, batches = changelog_kernel(changes_of(plan)), given_by(plan, feeds)
     assert run(kernel, batches, stored=True).changes == run(kernel, batches, stored=False).changes
+
+
+def test_pairs_that_are_met_at_one_time_come_in_the_order_in_which_they_began():
+    """Of two pairs that live when a third row comes, the one that began last is the last, though it ends first."""
+    plan = bind_query(
+        """SELECT LAST(r.v) AS v FROM Pulses AS r [RANGE 9 seconds], Pulses AS p [RANGE 6 seconds],
+        Events AS e [RANGE 8 seconds] WHERE r.id = p.id AND r.v > 50 AND p.v < 50 EMIT CHANGES""",
+        CATALOG,
+    )
+    pulses = [(1, 100, 0), (2, 104, 4), (2, 1, 4), (1, 2, 5)]
+    rows = tuple({"id": key, "v": value, "ts": time * SECOND} for key, value, time in pulses)
+    event = {"id": 0, "v": 0, "ts": 7 * SECOND, "arrived": 7 * SECOND}
+    given = {
+        "Pulses": Feed((Batch(rows, 6 * SECOND), Batch((), 20 * SECOND))),
+        "Events": Feed((Batch((), 6 * SECOND), Batch((event,), 20 * SECOND))),
+    }
+    changes = ran(plan, given).changes
+    assert [(each.row["v"], each.valid_from // SECOND) for each in changes] == [(100, 7), (104, 9)]
 
 
 def test_rows_that_are_numbered_stay_together():

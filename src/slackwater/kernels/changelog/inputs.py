@@ -26,7 +26,7 @@ from slackwater.kernels.changelog.tree import Input
 from slackwater.kernels.fused import typed
 from slackwater.kernels.hold import Hold, arrived
 from slackwater.kernels.keys import normal
-from slackwater.kernels.order import bounds, counted, firsts
+from slackwater.kernels.order import bounds, counted, firsts, stable
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span
 
@@ -154,11 +154,11 @@ class Incoming:
         at = both.start[np.append(line[1:], 0)[follows & begun[line]]] if len(line) else gone
         gone, at = gone[both.end[gone] > at], at[both.end[gone] > at]
         born = np.flatnonzero(begun[len(old) :]) + len(old)
+        born = born[stable(both.ids[0][born])]  # at one time in the order of the rows
         place = np.full(len(both), -1)
         place[born] = np.arange(len(born))
         log = in_order(Log(both.at(born), both.at(gone), at, place[gone]))
-        new_code = codes[born][_order(both.start[born])]
-        members = self.living.step(memory, with_code(log.born, new_code), log.ended.ids, log.at, span)
+        members = self.living.step(memory, with_code(log.born, codes[born]), log.ended.ids, log.at, span)
         left = np.bincount(members.code[~members.leaves], minlength=self.codes.size(memory))
         self.codes.settle(memory, left)
         return log
@@ -181,11 +181,6 @@ def _taken(code: Ints, until: Ints, rows: Tuples, inserts: Bools, lives: Bools) 
         if (again == taken).all():
             return taken
         taken = again
-
-
-def _order(start: Ints) -> Ints:
-    """The order that `in_order` gives to what begins."""
-    return np.argsort(start, kind="stable")
 
 
 def _among(kind: pa.Array, names: tuple[str, ...]) -> Bools:

@@ -2,7 +2,8 @@
 
 A negative on an input ends the pairs that it shortens, and none whose bound has passed anyway (figure 2). Kept: the
 tuples of both sides that live, with the code of their key. Pairs are not kept: their identity is that of both tuples,
-so that they are found again when one of these is ended.
+so that they are found again when one of these is ended. Those that begin at one time do so in the order in which their
+left tuples did, then their right ones.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ from slackwater.kernels.steps import Span
 
 LONG = 1 << 61
 """A lifetime beyond this has no end."""
+BEGAN = "began"
+"""The order in which tuples began, beside what is kept of them, where they do not leave in that order."""
 
 
 class Joined:
@@ -55,7 +58,7 @@ class Joined:
         logs = [self._known(log, side) for side, log in enumerate((left, right))]
         codes = self._coded(memory, logs)
         one, two = (
-            living.step(memory, with_code(log.born, code), log.ended.ids, log.at, span)
+            living.step(memory, self._new(memory, living, log.born, code), log.ended.ids, log.at, span)
             for living, log, code in zip(self.sides, logs, codes, strict=True)
         )
         pairs = _pairs(one, two)
@@ -64,6 +67,14 @@ class Joined:
         stay = [np.bincount(each.code[~each.leaves], minlength=size) for each in (one, two)]
         self.codes.settle(memory, stay[0] + stay[1])
         return made
+
+    def _new(self, memory: Memory, living: Living, born: Tuples, code: Ints) -> pa.RecordBatch:
+        new = with_code(born, code)
+        if living.structure.ordered:
+            return new
+        first = memory.number(f"{living.name}.{BEGAN}")
+        memory.put(f"{living.name}.{BEGAN}", first + len(born))
+        return new.append_column(BEGAN, pa.array(np.arange(first, first + len(born))))
 
     def _keys(self, tuples: Tuples, side: int) -> list[pa.Array]:
         rows = tuples.seen()
@@ -124,8 +135,13 @@ def _pairs(one: Members, two: Members) -> tuple[Ints, Ints]:
     whole = np.ones(len(two), np.bool_)
     first, second = _matches(one, stirred, two, whole), _matches(one, ~stirred, two, other)
     left, right = (np.concatenate(each) for each in zip(first, second, strict=True))
-    order = np.lexsort((right, left))
+    order = np.lexsort((_birth(two)[right], _birth(one)[left]))
     return left[order], right[order]
+
+
+def _birth(members: Members) -> Ints:
+    """The order in which members began: that in which they are kept, or a number of theirs."""
+    return numbers(members.kept, BEGAN) if BEGAN in members.kept.schema.names else np.arange(len(members))
 
 
 def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) -> tuple[Ints, Ints]:

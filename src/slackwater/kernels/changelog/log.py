@@ -80,19 +80,24 @@ def together(one: Tuples, two: Tuples) -> Tuples:
 
 def in_order(log: Log) -> Log:
     """Both parts by time."""
-    born, ended, at, of = log.born, log.ended, log.at, log.of
-    if not ascending(born.start):
-        order = stable(born.start)
-        born = born.at(order)
-        if of is not None:
-            back = np.empty(len(order) + 1, np.int64)
-            back[order], back[-1] = np.arange(len(order)), -1
-            of = back[of]
+    if not ascending(log.born.start):
+        log = arranged(log, stable(log.born.start))
+    ended, at, of = log.ended, log.at, log.of
     if not ascending(at):
         order = stable(at)
         ended, at = ended.at(order), at[order]
         of = None if of is None else of[order]
-    return Log(born, ended, at, of)
+    return Log(log.born, ended, at, of)
+
+
+def arranged(log: Log, order: Index) -> Log:
+    """The same with what begins in another order."""
+    of = log.of
+    if of is not None:
+        back = np.empty(len(order) + 1, np.int64)
+        back[order], back[-1] = np.arange(len(order)), -1
+        of = back[of]
+    return Log(log.born.at(order), log.ended, log.at, of)
 
 
 def located(ids: Sequence[Ints], wanted: Sequence[Ints]) -> Ints:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.kernels.arrays import EARLIEST, Ints, ints, valid
-from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
+from slackwater.kernels.changelog.log import Log, Tuples, arranged, of_tuples
 from slackwater.kernels.keys import normal, ranked
 from slackwater.kernels.state import Memory
 
@@ -39,13 +39,15 @@ class Ordered:
 
     A row makes pairs with all that came before it, which are in the order of the left rows, then of the right ones; at
     a boundary all pairs are made at once. Groups, and what DISTINCT and EXCEPT leave, come at boundaries too: in the
-    order of their `columns`.
+    order of their `columns`. The rows of a `moment` that may still change have it too, and stay what they are.
     """
 
     def __init__(self, name: str, by: str) -> None:
         self.name, self.by = name, by
 
     def step(self, memory: Memory, log: Log) -> Log:
+        if self.by == "moment":
+            return arranged(log, np.lexsort((by_columns(log.born), log.born.start)))
         born = log.born
         arrival, keys = self._keys(born)
         order = np.lexsort((*reversed(keys), born.start))
@@ -62,7 +64,7 @@ class Ordered:
             return arrival, [arrival, side, number]
         none = np.full(len(rows), EARLIEST)
         if self.by == "columns":
-            return none, [ranked([normal(each) for each in rows.rows.columns])]
+            return none, [by_columns(rows)]
         numbers = list(rows.ids[2::PLACE])
         if self.by == "whole":
             return none, numbers
@@ -75,3 +77,8 @@ class Ordered:
             pairs = zip(others, (time, arrival, number), strict=True)
             time, arrival, number = (np.where(later, new, old) for new, old in pairs)
         return arrival, [arrival, leaf, number, *numbers]
+
+
+def by_columns(rows: Tuples) -> Ints:
+    """The place of each in the order of the columns, NULL first."""
+    return ranked([normal(each) for each in rows.rows.columns])

@@ -90,7 +90,7 @@ class Placed:
 class Ordered:
     """Rows that have places, in their order: of a `union`, of pairs that a `row` makes, of pairs at a boundary.
 
-    Of what stands for several rows at a boundary the order is that of its `columns`.
+    Of what stands for several rows at a boundary, or at a `moment`, the order is that of its `columns`.
     """
 
     edge: Edge

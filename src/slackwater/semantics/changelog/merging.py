@@ -1,4 +1,7 @@
-"""Aggregate, distinct, minus: one output tuple stands for many of the input."""
+"""Aggregate, distinct, minus: one output tuple stands for many of the input.
+
+What begins at one moment does so in the order of its columns, NULL first, as at an instant (semantics.relational).
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ def aggregate(log: Log, key: Callable[[Row], Any], value: Value) -> Log:
     shown: dict[Any, Temporal] = {}
     events: list[Event] = []
     for time in moments(log):
+        made: list[Event] = []
         living.go_on_to(time, log)
         touched = {key(each.row) for each in living.touched}
         groups = by_key(living.tuples, key)
@@ -34,10 +38,11 @@ def aggregate(log: Log, key: Callable[[Row], Any], value: Value) -> Log:
             if previous is not None:
                 del shown[group]
                 if previous.end > time:
-                    events.append(Event(time, previous, positive=False))
+                    made.append(Event(time, previous, positive=False))
             if group in groups:
                 shown[group] = current(groups[group], time, value)
-                events.append(Event(time, shown[group]))
+                made.append(Event(time, shown[group]))
+        events += in_order(made)
     return Log.of(events)
 
 
@@ -67,6 +72,7 @@ def minus(left: Log, right: Log) -> Log:
     shown: dict[Any, tuple[Temporal, Temporal]] = {}
     events: list[Event] = []
     for time in moments(left, right):
+        made: list[Event] = []
         ones.go_on_to(time, left)
         twos.go_on_to(time, right)
         matched = {orders(each.values) for each in twos.tuples}
@@ -79,13 +85,18 @@ def minus(left: Log, right: Log) -> Log:
                     continue
                 del shown[value]
                 if sent.end > time:
-                    events.append(Event(time, sent, positive=False))
+                    made.append(Event(time, sent, positive=False))
             if candidates:
                 chosen = max(candidates, key=lambda each: each.end)
                 sent = born(chosen.values, time, chosen.end)
                 shown[value] = (chosen, sent)
-                events.append(Event(time, sent))
+                made.append(Event(time, sent))
+        events += in_order(made)
     return Log.of(events)
+
+
+def in_order(events: Sequence[Event]) -> list[Event]:
+    return sorted(events, key=lambda event: orders(event.tuple.values))
 
 
 def by_key(tuples: Sequence[Temporal], key: Callable[[Row], Any]) -> dict[Any, list[Temporal]]:

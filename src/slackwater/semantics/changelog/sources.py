@@ -28,19 +28,20 @@ def of_instants(relations: Sequence[tuple[Instant, list[Row]]]) -> Log:
     """A window whose rows leave when others come: what is in the relation of its last instant lives.
 
     When that will end is not known at birth: a row lives until a negative says otherwise. Of several instants of one
-    part at one time the last counts.
+    part at one time the last counts. What begins at one time does so in sequence order, whichever part it is of.
     """
     settled = {(instant.time, instant.part): rows for instant, rows in relations}
     living: dict[Any, dict[Any, Temporal]] = {}
     events: list[Event] = []
+    begun: list[tuple[tuple[int, ...], Event]] = []
     for (time, part), rows in settled.items():
         before = living.get(part, {})
         inside = {row.place: row for row in rows}
         events += [Event(time, each, positive=False) for place, each in before.items() if place not in inside]
         now = {place: before.get(place) or Temporal(replace(row, time=time)) for place, row in inside.items()}
-        events += [Event(time, each) for place, each in now.items() if place not in before]
+        begun += [(place, Event(time, each)) for place, each in now.items() if place not in before]
         living[part] = now
-    return Log.of(events)
+    return Log.of([*events, *(event for _, event in sorted(begun, key=lambda pair: pair[0]))])
 
 
 @dataclass(slots=True)
@@ -81,6 +82,7 @@ class Incoming:
         elif bound <= row.time:
             self.living.pop(key, None)
         else:
+            self.living.pop(key, None)  # what begins at one time does so in the order of the rows
             self.living[key] = Temporal(row, bound)
 
     @property

@@ -41,13 +41,15 @@ from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise
 from slackwater.spark.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, with_marks
 from slackwater.spark.fused.lowering import call, chain_of, length
 from slackwater.spark.fused.pairing import paired
-from slackwater.spark.fused.sequence import as_stream, in_sequence
+from slackwater.spark.fused.sequence import as_stream, by_birth, in_sequence
 from slackwater.spark.fused.trees import tree_of
 
 RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
 GATHERING = (Join, Minus, Aggregate, Distinct)
 """What puts the answers of a boundary together."""
+ORDERED = ("first", "last")
+"""The calls that depend on the order of rows."""
 
 
 def changes_of(plan: Plan) -> Node:
@@ -170,6 +172,8 @@ def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Low
     number = NO_NUMBER if numberless(below.node) else NUMBER
     if number is NUMBER and "row_number" in set().union(*map(marks_of, _trees(made.node))):
         below = replace(below, node=numbered(below.node))
+    if any(function in ORDERED for _, function, *_ in made.node.get("calls", ())):
+        below = replace(below, node=by_birth(below.node))
     node = with_marks(made.node, plan, number)
     return edged(plan, {**node, "child": below.node}, made.names, [below.node])
 

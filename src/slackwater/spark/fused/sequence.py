@@ -14,7 +14,7 @@ def in_sequence(node: Node) -> Node:
     match node["op"]:
         case "source":
             return _over(node, "placed")
-        case "chain" | "pipe":
+        case "chain" | "pipe" | "ordered":
             return node
         case "union":
             sides = {side: in_sequence(node[side]) for side in ("left", "right")}
@@ -24,6 +24,20 @@ def in_sequence(node: Node) -> Node:
         case op if op in MERGING:
             return _over(node, "ordered", by="columns")
     return {**node, "child": in_sequence(node["child"])}
+
+
+def by_birth(node: Node) -> Node:
+    """The same operators, in which tuples that begin at one time do so in their order: what FIRST and LAST go by.
+
+    Streams of several streams come in theirs, and what stands for several rows, if it may still change, in that of its
+    columns.
+    """
+    if node["op"] in MERGING:
+        return _over(node, "ordered", by="moment")
+    if node["op"] in ("source", "chain", "pipe", "counted"):
+        return node
+    order = in_sequence if node["op"] == "stream" else by_birth
+    return {**node, **{name: order(node[name]) for name in ("child", "left", "right") if name in node}}
 
 
 def as_stream(node: Node) -> Node:
