@@ -14,6 +14,7 @@ from tests.spark.streams import timestamps, write_batch
 from slackwater.errors import SlackwaterError
 from slackwater.lang import parse_script
 from slackwater.rewrite import rewrite
+from slackwater.spark.guard import admit
 from slackwater.spark.pipeline import Manner, start
 from slackwater.spark.streams import read_streams
 
@@ -79,8 +80,15 @@ def total(*runs: dict[int, Rows]) -> Rows:
 
 @pytest.fixture(scope="module")
 def begun(spark, tmp_path_factory):
-    """A stream of which half was read, its checkpoint, what was answered so far, and what all of it answers."""
+    """A stream of which half was read, its checkpoint, what was answered so far, and what all of it answers.
+
+    An earlier run was killed while Spark logged its first batch: what that leaves is in nobody's way.
+    """
     folder = tmp_path_factory.mktemp("torn")
+    (pipeline,) = parse_script(SCRIPT.format(path=folder / "stream")).pipelines
+    admit(rewrite(pipeline.plan).plan, folder / "check")
+    (folder / "check" / "offsets").mkdir()
+    (folder / "check" / "offsets" / ".0.94023235.tmp").write_text("v1")
     for number in range(BEFORE):
         write(folder / "stream", number)
     first = resumed(spark, folder / "stream", folder / "check")
@@ -102,7 +110,7 @@ def test_a_torn_file_is_found_out_or_does_not_matter(spark, begun, tmp_path, pla
     try:
         again = resumed(spark, folder / "stream", check)
     except SlackwaterError as told:
-        assert told.code in ("SW-510", "SW-511"), told
+        assert told.code in (("SW-523",) if place == "control" else ("SW-510", "SW-511")), told
         return
     assert total(first, again) == answer
 

@@ -26,6 +26,7 @@ def admit(plan: Plan, checkpoint: Path) -> None:
     mine = {"host": way_of(plan).host.value, **to_document(_stateful(plan))}
     if file.exists():
         _compare(checkpoint, _read(file), json.loads(json.dumps(mine)))
+        _clear(checkpoint / "offsets")
         return
     if (checkpoint / "offsets").exists():
         raise _refused(checkpoint, f"it lacks {FILE}: it was made by something else")
@@ -33,6 +34,16 @@ def admit(plan: Plan, checkpoint: Path) -> None:
     draft = checkpoint / f"_{FILE}"
     draft.write_text(json.dumps(mine))
     draft.rename(file)
+
+
+def _clear(log: Path) -> None:
+    """Removes what is left of a log whose first entry was being written when the query was killed.
+
+    Spark takes a new query's log that is not empty for that of another, and refuses it.
+    """
+    if not any(log.glob("[0-9]*")):
+        for draft in log.glob(".*.tmp*"):
+            draft.unlink()
 
 
 def _stateful(plan: Plan) -> Plan:
