@@ -44,16 +44,7 @@ def test_every_row_is_accounted_for_and_answers_are_shown(spark, tmp_path: Path)
     assert "window_end" in shown
 
 
-def test_a_second_run_goes_on_where_the_first_ended(spark, tmp_path: Path):
-    sink = f"parquet OPTIONS (path '{tmp_path / 'out'}')"
-    ran(sink, tmp_path / "checkpoint")
-    first = spark.read.parquet(str(tmp_path / "out")).count()
-    assert first > 0
-    ran(sink, tmp_path / "checkpoint")
-    assert spark.read.parquet(str(tmp_path / "out")).count() == first
-
-
-def test_a_plan_document_runs_as_the_text_does(spark, tmp_path: Path):
+def test_a_plan_document_runs_as_the_text_does_and_a_second_run_goes_on_where_the_first_ended(spark, tmp_path: Path):
     def rows(script: Script, place: Path) -> list[tuple[object, ...]]:
         run(script, Conditions(place / "checkpoint", "local[2]", available_now=True), Watch(Console(file=StringIO())))
         return sorted(map(tuple, spark.read.parquet(str(place / "out")).collect()))
@@ -63,6 +54,7 @@ def test_a_plan_document_runs_as_the_text_does(spark, tmp_path: Path):
     as_text = rows(parse_script(texts[0]), tmp_path / "sql")
     assert as_text
     assert rows(script_of(document), tmp_path / "json") == as_text
+    assert rows(parse_script(texts[0]), tmp_path / "sql") == as_text
 
 
 def test_a_dry_run_lists_what_is_right(spark):

@@ -1,6 +1,8 @@
 """The end of a stream, and its silence: windows that no more rows would close."""
 
-from collections.abc import Callable
+import os
+import signal
+from collections.abc import Callable, Sequence
 from io import StringIO
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from rich.console import Console
 from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
+from slackwater.spark.progress import Progress
 
 ROWS = 4_000
 STREAM = f"""
@@ -24,6 +27,22 @@ PER_WINDOW = "SELECT COUNT(*) AS n, window_end FROM Traffic [RANGE 1 second SLID
 PER_ROW = "SELECT COUNT(*) AS n FROM Traffic [RANGE 100 TUPLES, FREQUENCY 100 TUPLES SLACK 5000{idle}]"
 
 
+class Satisfied(Watch):
+    """Whoever watches what would go on for long presses Ctrl-C once all is there."""
+
+    def __init__(self, is_enough: Callable[[], bool]) -> None:
+        super().__init__(Console(file=StringIO(), width=200))
+        self.is_enough = is_enough
+
+    def news(self, records: Sequence[Progress]) -> None:
+        super().news(records)
+        if records and self.is_enough() and not self.stopped:
+            self.stopped = True
+            os.kill(os.getpid(), signal.SIGINT)
+
+    stopped = False
+
+
 @pytest.fixture
 def total(spark: SparkSession, tmp_path: Path) -> Callable[..., int]:
     """How many rows the windows held that a run gave out."""
@@ -32,8 +51,13 @@ def total(spark: SparkSession, tmp_path: Path) -> Callable[..., int]:
         sink = tmp_path / "out"
         script = parse_script(STREAM.format(path=sink) + f"INSERT INTO counts {query.format(idle=idle)};")
         asked = Conditions(tmp_path / "check", "local[2]", **conditions)  # type: ignore[arg-type]
-        run(script, asked, Watch(Console(file=StringIO(), width=200)))
-        return int(spark.read.parquet(str(sink)).selectExpr("sum(n)").first()[0] or 0)
+        run(script, asked, Satisfied(lambda: asked.seconds is not None and counted(sink) == ROWS))
+        return counted(sink)
+
+    def counted(sink: Path) -> int:
+        if not (sink / "_spark_metadata").exists():
+            return 0
+        return int(spark.read.schema("n long").parquet(str(sink)).selectExpr("sum(n)").first()[0] or 0)
 
     return ran
 
@@ -49,4 +73,4 @@ def test_windows_stay_open_if_asked_and_a_flush_later_closes_them(total):
 
 
 def test_a_stream_that_falls_silent_is_waited_for_as_long_as_stated(total):
-    assert total(PER_WINDOW, " IDLE 1 second", seconds=12) == ROWS
+    assert total(PER_WINDOW, " IDLE 1 second", seconds=60) == ROWS
