@@ -122,7 +122,7 @@ TIMESTAMP BY ts CHANGELOG BY op;
 CHANGELOGS = [
     "SELECT speed FROM Edits [RANGE 2 TUPLES] EMIT CHANGES",
     "SELECT vehID, row_number FROM Sensors [RANGE 5 TUPLES] EMIT CHANGES",
-    "SELECT A.vehID\nFROM Sensors A [RANGE 5 TUPLES, FREQUENCY 1 minute],\n     Sensors B [RANGE 5 minutes SLIDE 1 minute] EMIT CHANGES",
+    "SELECT vehID FROM Sensors [RANGE 5 minutes SLIDE 1 minute]\nUNION ALL SELECT vehID FROM Sensors [RANGE 5 minutes SLIDE 5 minutes]\nEXCEPT SELECT segment FROM Sensors [RANGE 5 minutes SLIDE 1 minute] EMIT CHANGES",
     "SELECT q.vehID\nFROM (SELECT A.vehID FROM Sensors A [RANGE 2 TUPLES], Sensors B) q EMIT CHANGES",
     "CREATE SINK fast USING parquet OPTIONS (path 'fast', changelog.profile 'avro');\nINSERT INTO fast SELECT vehID FROM Sensors EMIT CHANGES",
     "CREATE SINK fast USING parquet OPTIONS (path 'fast', changelog.upserts 'true');\nINSERT INTO fast SELECT vehID FROM Sensors EMIT CHANGES",

@@ -70,13 +70,17 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`RANGE range` at every `every`, in each part by `by`; `count_by` is per what the instants are counted."""
+    """`RANGE range` at every `every`, in each part by `by`; `count_by` is per what the instants are counted.
+
+    With `whole` the rows of all parts are one relation, in sequence.
+    """
 
     range: Length
     every: Length
     by: tuple[str, ...] = ()
     count_by: tuple[str, ...] = ()
     strict: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,8 @@ def parse_step(given: Mapping[str, Any]) -> Step:
         case "window":
             by = tuple(given.get("by", ()))
             counts = tuple(given.get("count_by", by))
-            return Window(_length(given["range"]), _length(given["every"]), by, counts, given.get("strict", False))
+            flags = given.get("strict", False), given.get("whole", False)
+            return Window(_length(given["range"]), _length(given["every"]), by, counts, *flags)
         case "aggregate":
             return Aggregate(_items(given["group"]), tuple(_call(*each) for each in given["calls"]))
         case "frequency":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pyarrow as pa
 
 from slackwater.kernels.arrays import Bools
 from slackwater.kernels.chain import Aggregate, Step, Window
@@ -24,6 +25,8 @@ from slackwater.kernels.schedules import AtBoundaries, AtRows, Scheduled
 from slackwater.kernels.state import Memory
 from slackwater.kernels.steps import Span, applied
 
+SEQUENCE = "sequence"
+
 
 def when(name: str, window: Window, sample: Rows) -> AtRows | AtEveryNth | AtBoundaries:
     """What says when a jumping window is evaluated."""
@@ -37,7 +40,7 @@ def when(name: str, window: Window, sample: Rows) -> AtRows | AtEveryNth | AtBou
 def entering(inner: Sequence[Step], scheduled: Scheduled, rows: Rows) -> tuple[Below, Scheduled]:
     """The rows that some window holds, and when."""
     seen = None if scheduled.whole else useful(scheduled)
-    left = below(inner, Rows(rows.batch, rows.time), seen)
+    left = below(inner, rows, seen)
     part = None if scheduled.part is None else left.of(scheduled.part)
     return left, Scheduled(scheduled.schedule, part, left.of(scheduled.enter), left.of(scheduled.exits))
 
@@ -59,7 +62,7 @@ class JumpGroups:
         self.grouping = Grouping(name, window.by, inner, aggregate, sample, True, self.when.parts.keys)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
-        left, some = entering(self.inner, self.when.step(memory, rows, span), rows)
+        left, some = entering(self.inner, self.when.step(memory, rows, span), Rows(rows.batch, rows.time))
         groups, aggregates, before = self.grouping.groups, self.grouping.aggregates, some.schedule.clock.before
         known = groups.live(memory, before)
         code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before, some.part)
@@ -70,21 +73,31 @@ class JumpGroups:
 
 
 class JumpRows:
-    """The rows that jumping windows hold at their instants; at one boundary part by part, by key."""
+    """The rows that jumping windows hold at their instants; at one boundary part by part, by key, or as a whole."""
 
     def __init__(self, name: str, window: Window, inner: Sequence[Step], sample: Rows) -> None:
         self.when = when(name, window, sample)
         self.inner = list(inner)
-        self.by_part = isinstance(self.when, AtBoundaries) and bool(window.by)
+        self.name, self.whole = name, window.whole
+        self.by_part = isinstance(self.when, AtBoundaries) and bool(window.by) and not window.whole
         self.relation = Relation(f"{name}.rows")
         self.sample = applied(inner, sample)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
-        left, some = entering(self.inner, self.when.step(memory, rows, span), rows)
+        placed = Rows(rows.batch, rows.time, self._places(memory, len(rows)))
+        left, some = entering(self.inner, self.when.step(memory, rows, span), placed)
         entries = base(np.zeros(len(left.rows), np.int64), some.enter, some.exits, some.part)
         out, ordinal, part = self.relation.step(memory, some.schedule, self.relation.entries(entries, left.rows))
         rank = np.zeros(len(out), np.int64)
         if self.by_part and part is not None:
             rank = ranked(self.when.parts.keys.columns(memory))[part]
-        order = arranged(some.schedule.order(ordinal), rank)
+        order = arranged(some.schedule.order(ordinal), out.marks[SEQUENCE].to_numpy() if self.whole else rank)
         return marked(some.schedule, ordinal[order], rank[order]).holding(out.at(order).batch), span
+
+    def _places(self, memory: Memory, count: int) -> dict[str, pa.Array]:
+        """The places of rows in the sequence, if they are to be in that order whichever part they are of."""
+        if not self.whole:
+            return {}
+        first = memory.number(f"{self.name}.places")
+        memory.put(f"{self.name}.places", first + count)
+        return {SEQUENCE: pa.array(np.arange(first, first + count))}

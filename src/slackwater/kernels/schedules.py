@@ -153,13 +153,14 @@ class AtBoundaries:
         return Scheduled(schedule, part if self.window.by else None, enter, number + length)
 
     def _last(self, memory: Memory, rows: Rows, span: Span) -> int:
-        """The last boundary of this batch. A flush goes to the first after the last row, not to the end of time."""
+        """The last boundary of this batch. A flush goes to the first after the last row, not to the end of time; or
+        to where other windows end that are read together with this one."""
         every = self.window.every.amount
         greatest = max(memory.number(f"{self.name}.greatest", EARLIEST), int(rows.time.max(initial=EARLIEST)))
         memory.put(f"{self.name}.greatest", greatest)
         if span.now < LATEST:
             return span.now // every
-        return max(span.before // every, greatest // every + 1)
+        return max(span.before // every, greatest // every + 1, span.reach // every)
 
     def _marks(self, ordinal: Ints) -> Rows:
         ends = ordinal * self.window.every.amount

@@ -23,15 +23,17 @@ from slackwater.kernels.state import Memory
 class Span:
     """The punctuations of a stream between which rows come: `before` of the batch before, `now` of this one.
 
-    All rows of the stream before `now` have come, and none before `before` comes any more.
+    All rows of the stream before `now` have come, and none before `before` comes any more. Where other windows are read
+    together with one, `reach` is the last boundary of any: after a flush it says how long to go on.
     """
 
     before: int
     now: int
+    reach: int = EARLIEST
 
     def slotted(self, length: int) -> Span:
         """The span of what is known only when a slot of this length has passed."""
-        return Span(_slot(self.before, length), _slot(self.now, length))
+        return Span(_slot(self.before, length), _slot(self.now, length), self.reach)
 
 
 def _slot(mark: int, length: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.kernels.changelog.running import Given, ran, run
 from tests.kernels.changelog.test_laws import check_same, given_by, told
+from tests.kernels.changelog.tuples import TUPLES
 
 from slackwater.errors import QueryError
 from slackwater.kernels.arrays import EARLIEST
@@ -164,6 +165,7 @@ QUERIES = {
     "bounds of groups of joined extents": """SELECT r.id, COUNT(*) AS n, window_end
         FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]
         GROUP BY r.id""",
+    **TUPLES,
 }
 
 
@@ -251,8 +253,8 @@ def test_rows_that_are_numbered_stay_together():
         ("SELECT id, row_number FROM Readings [FREQUENCY 5 seconds]", "SW-361"),
         ("SELECT id, row_number FROM Readings [RANGE 2 TUPLES]", "SW-361"),
         (
-            "SELECT r.v FROM Readings AS r [RANGE 5 TUPLES, FREQUENCY 5 seconds], "
-            "Pulses [RANGE 5 seconds SLIDE 5 seconds]",
+            "SELECT id FROM Readings [RANGE 6 seconds SLIDE 3 seconds] UNION ALL SELECT id FROM Events [RANGE 4 "
+            "seconds SLIDE 2 seconds] EXCEPT SELECT id FROM Pulses [RANGE 6 seconds SLIDE 3 seconds]",
             "SW-363",
         ),
         ("SELECT n FROM (SELECT r.v AS n FROM Readings AS r [RANGE 2 TUPLES], Pulses AS p) AS q", "SW-363"),

@@ -122,6 +122,11 @@ def test_extents_of_two_streams_meet_at_their_boundaries():
     assert [(each["op"], each["class"], each["lifetime"]) for each in sides] == [("chain", 2, 5_000_000)] * 2
 
 
+def test_the_last_rows_of_a_stream_know_with_which_windows_they_are_read():
+    made = tree("SELECT v FROM S [RANGE 5 TUPLES, FREQUENCY 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]")
+    assert [made["query"]["child"][side]["meeting"] for side in ("left", "right")] == [1, 1]
+
+
 def test_marks_of_an_instant_that_tuples_do_not_have():
     with pytest.raises(QueryError, match="SW-361"):
         tree("SELECT v, row_number FROM S [RANGE 5 TUPLES]")
@@ -133,7 +138,6 @@ def test_marks_of_an_instant_that_tuples_do_not_have():
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT v FROM S [RANGE 5 TUPLES, FREQUENCY 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]",
         "SELECT v FROM (SELECT v FROM S [RANGE 2 TUPLES], R [RANGE 5 seconds]) AS q",
     ],
 )

@@ -17,13 +17,14 @@ from slackwater.kernels.arrays import EARLIEST, LATEST, Ints, ints, moments, pic
 from slackwater.kernels.chain import Chain, Frequency, Item, Project, parse_step
 from slackwater.kernels.changelog.inputs import Taken, late_rows
 from slackwater.kernels.changelog.log import Log, Tuples, in_order, of_tuples
+from slackwater.kernels.changelog.meeting import Side
 from slackwater.kernels.compile import compiled
 from slackwater.kernels.fused import typed
 from slackwater.kernels.hold import arrived
 from slackwater.kernels.rows import CAME, Rows
 from slackwater.kernels.segments import Store
 from slackwater.kernels.state import Memory, State
-from slackwater.kernels.steps import Span
+from slackwater.kernels.steps import RowWise, Span
 
 TIME = "#time"
 """The event time of rows that come from other operators, which need not have a column of it."""
@@ -62,11 +63,13 @@ class Within(Memory):
 class ChainReader:
     """One chain over one input; its rows have their places among those of other streams (sequence.py)."""
 
-    def __init__(self, name: str, chain: Chain, lifetime: int | None) -> None:
+    def __init__(self, name: str, chain: Chain, lifetime: int | None, meeting: int | None = None) -> None:
         self.prefix = f"{name}."
         self.chain = chain
         self.compiled = compiled(chain, came=chain.arrival is not None)
         self.lifetime = lifetime
+        self.side = Side(meeting, chain.steps, self.compiled, lifetime) if meeting is not None and lifetime else None
+        self.operators = (*self.compiled.operators, RowWise(()))
         self.slotted = self._slotted()
         self.none = pa.RecordBatch.from_pylist([], self.chain.schema)
         self.sample = self.step(Memory(State()), self.none, Span(EARLIEST, EARLIEST), EARLIEST).log.born
@@ -80,8 +83,13 @@ class ChainReader:
         time = ints(placed.column(self.chain.time))
         late = late_rows(batch, known, time, own, lambda times: self.compiled.missed(times, span.before))
         rows, through = arrived(within, "arrived", placed, time, self.chain.arrival), span
-        for operator in self.compiled.operators:
+        for place, operator in enumerate(self.operators):
+            here = self.side if self.side is not None and place == self.side.place else None
+            if here is not None:
+                through = here.met(memory, within, rows.time, through)
             rows, through = operator.step(within, rows, through)
+            if here is not None:
+                rows = here.held(memory, rows, through)
         first = within.number("results")
         within.put("results", first + len(rows))
         last = LATEST if self.lifetime is None else np.minimum(rows.time, LATEST - self.lifetime) + self.lifetime
@@ -104,12 +112,14 @@ def came(rows: Rows) -> Ints:
 class Pipe:
     """A window or a frequency over rows that other operators have put in order: a chain of that one step."""
 
-    def __init__(self, name: str, step: Mapping[str, Any], lifetime: int | None, sample: Tuples) -> None:
+    def __init__(
+        self, name: str, step: Mapping[str, Any], lifetime: int | None, sample: Tuples, meeting: int | None = None
+    ) -> None:
         fields = [(field.name, field.type) for field in sample.rows.schema]
         given = Project(tuple(Item(column, ["column", column], kind) for column, kind in fields))
         clocks = [(clock, pa.timestamp("us", "UTC")) for clock in (TIME, ARRIVAL)]
         chain = Chain((*fields, *clocks), TIME, ARRIVAL, (given, parse_step(step)))
-        self.reader = ChainReader(name, chain, lifetime)
+        self.reader = ChainReader(name, chain, lifetime, meeting)
 
     def step(self, memory: Memory, log: Log, span: Span) -> Taken:
         _, arrival, _ = log.born.ids

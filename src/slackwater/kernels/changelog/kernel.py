@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from slackwater.errors import QueryError
-from slackwater.kernels.arrays import EARLIEST
+from slackwater.kernels.arrays import EARLIEST, LATEST
 from slackwater.kernels.chain import parse as parse_chain
 from slackwater.kernels.changelog.aggregate import Grouped
 from slackwater.kernels.changelog.chained import ChainReader, Pipe
@@ -26,6 +26,7 @@ from slackwater.kernels.changelog.counted import Counted as CountedWindow
 from slackwater.kernels.changelog.inputs import Reader, Taken
 from slackwater.kernels.changelog.join import Joined
 from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
+from slackwater.kernels.changelog.meeting import Meeting, meeting_name
 from slackwater.kernels.changelog.minus import Without
 from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
 from slackwater.kernels.changelog.rowwise import filtered, projected, streamed, united, windowed
@@ -53,6 +54,7 @@ from slackwater.kernels.changelog.tree import (
     Union,
     Window,
     children,
+    meeting_of,
     parse,
     walk,
 )
@@ -106,6 +108,7 @@ class Changes:
         self.pipes: dict[int, Pipe] = {}
         self.operators: dict[int, Operator] = {}
         nodes = list(walk(self.query.root))
+        self.meetings = {meeting_name(number) for number in map(meeting_of, nodes) if number is not None}
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
         self.sample = self._compiled(self.query.root)
         readers = [*self.chains.values(), *(pipe.reader for pipe in self.pipes.values())]
@@ -125,7 +128,20 @@ class Changes:
         return State()
 
     def step(self, state: State, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]) -> Step:
-        memory = Memory(state)
+        told: dict[str, list[int]] = {}
+        while True:
+            memory = Memory(state)
+            for name, boundaries in told.items():
+                memory.put(name, boundaries)
+            made = self._step(memory, batches, punctuation)
+            met = {name: memory.ints(name).tolist() for name in self.meetings}
+            if memory.number(PUNCTUATION) < LATEST or met == told:
+                return made
+            told = met
+
+    def _step(
+        self, memory: Memory, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]
+    ) -> Step:
         marks = self._marks(memory, punctuation)
         before = memory.number(PUNCTUATION, EARLIEST)
         span = Span(before, max(before, min(marks.values())))
@@ -214,6 +230,8 @@ class Changes:
         return self._applied(memory, node, logs, span)
 
     def _applied(self, memory: Memory, node: Node, logs: list[Log], span: Span) -> Log:
+        if isinstance(node, Streamed | Read):
+            self._meet(memory, node, logs[0], span)
         match node:
             case Window(range=length):
                 return windowed(logs[0], length)
@@ -239,23 +257,32 @@ class Changes:
             case without:
                 return without.step(memory, logs, span)
 
+    def _meet(self, memory: Memory, node: Streamed | Read, log: Log, span: Span) -> None:
+        """Answers of a subquery are told to what they are read together with."""
+        slide = node.slide if isinstance(node, Read) else node.lifetime
+        if node.meeting is not None and slide is not None:
+            Meeting(node.meeting, slide).next(memory, log.born.start, span)
+
     def _compiled(self, node: Node) -> Tuples:
         """Makes the operators below and at a node; says what it yields, by trying it out on no tuples."""
         if isinstance(node, Source):
             sample = self.readers[node.input].sample
             return numbering(of_tuples(sample)).born if node.numbered else sample
         if isinstance(node, Chained):
-            self.chains[id(node)] = ChainReader(self.names[id(node)], parse_chain(node.chain), node.lifetime)
+            self.chains[id(node)] = ChainReader(
+                self.names[id(node)], parse_chain(node.chain), node.lifetime, node.meeting
+            )
             self.chain_inputs[id(node)] = node.input
             return self.chains[id(node)].sample
         if isinstance(node, Piped):
-            pipe = Pipe(self.names[id(node)], node.step, node.lifetime, self._compiled(node.child))
+            below = self._compiled(node.child)
+            pipe = Pipe(self.names[id(node)], node.step, node.lifetime, below, node.meeting)
             self.pipes[id(node)] = pipe
             return pipe.reader.sample
-        below = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)
-        samples = [self._compiled(each) for each in below]
+        inputs = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)
+        samples = [self._compiled(each) for each in inputs]
         name = self.names[id(node)]
-        levels = [each.edge.level for each in below]
+        levels = [each.edge.level for each in inputs]
         match node:
             case Aggregate(group=group, calls=calls):
                 self.operators[id(node)] = Grouped(name, group, calls, samples[0], levels[0])

@@ -26,7 +26,9 @@ from slackwater.kernels.changelog.tree import (
     Piped,
     Project,
     Query,
+    Read,
     Source,
+    Streamed,
     Union,
 )
 from slackwater.kernels.expressions import Tree
@@ -57,6 +59,8 @@ class _Trace:
         match node:
             case Source():
                 return [] if node.numbered else list(self._source(node))
+            case Chained() | Piped() | Read() | Streamed() if node.meeting is not None:
+                return []  # how far any of their windows goes, all of them must know
             case Chained():
                 return _chain(parse(node.chain), node.input)
             case Piped(child=child, step=step):

@@ -61,12 +61,16 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Chained:
-    """The final answers of a chain over one input; they live for ever, or for `lifetime` ticks."""
+    """The final answers of a chain over one input; they live for ever, or for `lifetime` ticks.
+
+    Answers at boundaries that are read together, as those of two windows in a join, have the number of their `meeting`.
+    """
 
     edge: Edge
     input: str
     chain: Mapping[str, Any]
     lifetime: int | None
+    meeting: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,7 @@ class Streamed:
     edge: Edge
     child: Node
     lifetime: int | None
+    meeting: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +111,7 @@ class Piped:
     child: Node
     step: Mapping[str, Any]
     lifetime: int | None
+    meeting: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +121,7 @@ class Read:
     edge: Edge
     child: Node
     slide: int
+    meeting: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +240,11 @@ def children(node: Node) -> tuple[Node, ...]:
             return (node.child,)
 
 
+def meeting_of(node: Node) -> int | None:
+    """The meeting that an operator takes part in, if any."""
+    return node.meeting if isinstance(node, Chained | Piped | Streamed | Read) else None
+
+
 def walk(node: Node) -> Iterator[Node]:
     """Every operator, each before what it reads."""
     yield node
@@ -293,17 +305,17 @@ def _node(given: Mapping[str, Any]) -> Node:
         case "source":
             return Source(edge, given["input"], bool(given.get("numbered")))
         case "stream":
-            return Streamed(edge, _node(given["child"]), given.get("lifetime"))
+            return Streamed(edge, _node(given["child"]), given.get("lifetime"), given.get("meeting"))
         case "chain":
-            return Chained(edge, given["input"], given["chain"], given.get("lifetime"))
+            return Chained(edge, given["input"], given["chain"], given.get("lifetime"), given.get("meeting"))
         case "placed":
             return Placed(edge, _source(given["child"]))
         case "ordered":
             return Ordered(edge, _node(given["child"]), given["by"])
         case "pipe":
-            return Piped(edge, _node(given["child"]), given["step"], given.get("lifetime"))
+            return Piped(edge, _node(given["child"]), given["step"], given.get("lifetime"), given.get("meeting"))
         case "read":
-            return Read(edge, _node(given["child"]), int(given["slide"]))
+            return Read(edge, _node(given["child"]), int(given["slide"]), given.get("meeting"))
         case "window":
             return Window(edge, _node(given["child"]), int(given["range"]))
         case "counted":

@@ -40,6 +40,7 @@ from slackwater.spark.fused.edges import Lowered, Named, Node, edged, final, key
 from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, unions
 from slackwater.spark.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, with_marks
 from slackwater.spark.fused.lowering import call, chain_of, length
+from slackwater.spark.fused.meeting import meeting
 from slackwater.spark.fused.pairing import paired
 from slackwater.spark.fused.sequence import as_stream, by_birth, in_sequence
 from slackwater.spark.fused.trees import tree_of
@@ -64,7 +65,7 @@ def changes_of(plan: Plan) -> Node:
         renamed = {"op": "project", "child": root.node, "items": items}
         root = edged(plan, renamed, wanted, [root.node])
     scans = {node.stream: node for node in walk(plan) if isinstance(node, Scan)}
-    return {"inputs": {name: _input(scan) for name, scan in scans.items()}, "query": root.node}
+    return {"inputs": {name: _input(scan) for name, scan in scans.items()}, "query": meeting(root.node)}
 
 
 def _at_boundaries(plan: Plan) -> Node:
@@ -86,16 +87,15 @@ def _input(scan: Scan) -> Node:
 
 def lowered(plan: Plan, read: bool = False) -> Lowered:
     """The operator of a plan over those of its inputs; `read`: as its relation at the boundaries of what is above."""
-    read = _stands(plan) and (read or isinstance(plan, GATHERING))
-    if _stands(plan) and (one_stream(plan) or not isinstance(plan, RELATIONAL)):
-        if any(isinstance(node, Window) and not node.range.is_time for node in walk(plan)):
-            raise refused(
-                "RANGE in tuples at boundaries has no changelog where another stream decides how long it goes on"
-            )
+    if _stands(plan) and isinstance(plan, GATHERING) and _slides_apart(plan):
+        raise refused("answers of different slides have no boundaries in common: put their UNION into a subquery")
+    gathered, read = read, _stands(plan) and (read or isinstance(plan, GATHERING))
+    apart = gathered and _counts_parts(plan)
+    if _stands(plan) and not apart and (one_stream(plan) or not isinstance(plan, RELATIONAL)):
         if isinstance(plan, Window | Frequency) and not one_stream(plan):
             return _piped(plan, read)
         query = plan.query if isinstance(plan, Subquery | View) else plan
-        return _chained(plan, query) if one_stream(query) else _streamed(plan, query, read)
+        return _chained(plan) if one_stream(query) else _streamed(plan, query, read)
     match plan:
         case Scan(stream=stream):
             names = tuple(field.name for field in plan.fields)
@@ -112,11 +112,13 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
         case Window(every=every, by=by):
             return _counted(plan, plan, every, by, by)
         case Frequency():
-            return _chained(plan, plan) if one_stream(plan) else _piped(plan, read)
+            return _chained(plan) if one_stream(plan) else _piped(plan, read)
         case Select(child=Join() as join, condition=condition) if not _marks(condition.sql):
             return _join(plan, join, [condition.sql], _stands(plan))
         case Join():
             return _join(plan, plan, [], read)
+        case Aggregate() | Distinct() if _stands(plan) and not gathered and (parts := _parts(plan.child)):
+            return _of_parts(plan, parts, lowered(plan.child, read))
         case Select() | Project() | Aggregate() | Distinct():
             return _over(plan, plan.child, lowered(plan.child, read))
         case Union(left=left, right=right) | Minus(left=left, right=right):
@@ -166,6 +168,27 @@ def _stands(plan: Plan) -> bool:
     return not entry and instants_of(plan).at_boundaries and not changing(plan)
 
 
+def _counts_parts(plan: Plan) -> bool:
+    """Whether a query groups the last n rows of each part, which other windows are read with as a whole."""
+    match plan:
+        case Select(child=child) | Project(child=child):
+            return _counts_parts(child)
+        case Aggregate(child=child) | Distinct(child=child):
+            window = instants_of(child).window
+            return window is not None and not window.is_time and bool(instants_of(child).by)
+    return False
+
+
+def _slides_apart(plan: Plan) -> bool:
+    """Whether a UNION of this query, its subqueries apart, puts answers of different slides together."""
+    match plan:
+        case Scan() | Subquery() | View():
+            return False
+        case Union(left=left, right=right) if instants_of(left).every != instants_of(right).every:
+            return True
+    return any(map(_slides_apart, inputs(plan)))
+
+
 def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Lowered) -> Lowered:
     """The operator of a plan over that of its input."""
     made = _made(plan, below.over(child), below)
@@ -176,6 +199,41 @@ def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Low
         below = replace(below, node=by_birth(below.node))
     node = with_marks(made.node, plan, number)
     return edged(plan, {**node, "child": below.node}, made.names, [below.node])
+
+
+def _parts(plan: Plan) -> tuple[str, ...]:
+    """What takes a window apart, below a filter or a projection."""
+    match plan:
+        case Select(child=child) | Project(child=child):
+            return _parts(child)
+        case Frequency(child=Window(every=within) as window, by=by) if within == ONE_TUPLE:
+            return window.by or by
+        case Window(by=by):
+            return by
+    return ()
+
+
+def _of_parts(plan: Aggregate | Distinct, parts: tuple[str, ...], below: Lowered) -> Lowered:
+    """The groups of each part of a window over several streams: the part is one more thing to group by."""
+    if any(reference not in schema_of(plan.child) for reference in parts):
+        raise refused("what is grouped in each part of several streams needs the columns that it is PARTITIONED BY")
+    here = below.over(plan.child)
+    fields = [here.find(reference) for reference in parts]
+    group = [[f"#{field.name}", ["column", field.name], field.type] for field in fields]
+    if isinstance(plan, Distinct):
+        items = [*group, *_same(below.names, schema_of(plan))]
+        node = edged(plan, {"op": "project", "items": items, "child": below.node}, below.names, [below.node]).node
+        made = edged(plan, {"op": "distinct", "child": node}, below.names, [node])
+    else:
+        made = _over(plan, plan.child, below)
+        made = replace(made, node={**made.node, "group": [*group, *made.node["group"]]})
+    items = _same(made.names, schema_of(plan))
+    return edged(plan, {"op": "project", "items": items, "child": made.node}, made.names, [made.node])
+
+
+def _same(names: Sequence[str], fields: Schema) -> list[list[Any]]:
+    """The columns of an operator as they are."""
+    return [[name, ["column", name], field.type] for name, field in zip(names, fields, strict=True)]
 
 
 def _trees(node: Node) -> list[Any]:
@@ -229,7 +287,7 @@ def _stream(plan: Plan, query: Plan) -> Lowered:
     """A query with final answers as the stream of its rows; what looks at one row at a time is part of the tree."""
     if (plain := row_wise(query)) is not None:
         return lowered(plain)
-    return _chained(plan, query) if one_stream(query) else _streamed(plan, query)
+    return _chained(plan) if one_stream(query) else _streamed(plan, query)
 
 
 def _streamed(plan: Plan, query: Plan, read: bool = False) -> Lowered:
@@ -301,10 +359,10 @@ def _counts(query: Plan) -> bool:
     return own or any(map(_counts, inputs(query)))
 
 
-def _chained(plan: Plan, query: Plan) -> Lowered:
+def _chained(plan: Plan) -> Lowered:
     """The chain of a query over one stream; at boundaries its rows live until the next."""
-    if changing(query):
+    if changing(plan):
         raise uncountable()
-    scan = next(node for node in walk(query) if isinstance(node, Scan))
-    names = tuple(field.name for field in schema_of(query))
-    return final(plan, {"op": "chain", "input": scan.stream, "chain": chain_of(query)}, names)
+    scan = next(node for node in walk(plan) if isinstance(node, Scan))
+    names = tuple(field.name for field in schema_of(plan))
+    return final(plan, {"op": "chain", "input": scan.stream, "chain": chain_of(plan)}, names)
