@@ -41,7 +41,7 @@ def has_kernel(case: Case) -> bool:
     try:
         return bool(changes_of(case.plan))
     except QueryError as error:
-        assert error.code in ("SW-243", "SW-361", "SW-363")
+        assert error.code in ("SW-243", "SW-363")
         return False
 
 

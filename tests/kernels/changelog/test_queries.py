@@ -239,8 +239,9 @@ def test_pairs_that_are_met_at_one_time_come_in_the_order_in_which_they_began():
     assert [(each.row["v"], each.valid_from // SECOND) for each in changes] == [(100, 7), (104, 9)]
 
 
-def test_rows_that_are_numbered_stay_together():
-    made = Changes(changes_of(bind_query(f"{QUERIES['greatest number']} EMIT CHANGES", CATALOG)))
+@pytest.mark.parametrize("name", ["greatest number", "numbers of what is sampled", "numbers of a subquery"])
+def test_rows_that_are_numbered_stay_together(name: str):
+    made = Changes(changes_of(bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)))
     assert partitioning(made.query) is None
 
 
@@ -250,8 +251,6 @@ def test_rows_that_are_numbered_stay_together():
         ("SELECT v FROM Edits [RANGE 2 TUPLES]", "SW-243"),
         ("SELECT v FROM Edits [RANGE 5 seconds SLIDE 5 seconds]", "SW-243"),
         ("SELECT v FROM Edits [FREQUENCY 5 seconds]", "SW-243"),
-        ("SELECT id, row_number FROM Readings [FREQUENCY 5 seconds]", "SW-361"),
-        ("SELECT id, row_number FROM Readings [RANGE 2 TUPLES]", "SW-361"),
         (
             "SELECT id FROM Readings [RANGE 6 seconds SLIDE 3 seconds] UNION ALL SELECT id FROM Events [RANGE 4 "
             "seconds SLIDE 2 seconds] EXCEPT SELECT id FROM Pulses [RANGE 6 seconds SLIDE 3 seconds]",

@@ -1,4 +1,4 @@
-"""Queries whose windows count rows, together with other streams."""
+"""Queries whose windows count rows, together with other streams, and queries that ask for the numbers of rows."""
 # ruff: noqa: S608 (no query here reaches a database)
 
 LAST, EXTENT = "[RANGE 2 TUPLES, FREQUENCY 3 seconds]", "[RANGE 6 seconds SLIDE 3 seconds]"
@@ -39,4 +39,22 @@ PARTED = {
     "parts of several streams, each grouped": f"""SELECT v, COUNT(*) AS n FROM {UNITED}
         [RANGE 2 TUPLES, FREQUENCY 3 seconds {PARTS}] GROUP BY v""",
 }
-TUPLES = {**MET, **PARTED}
+NUMBERS = {
+    "numbers of counted rows": """SELECT id, row_number FROM Readings [RANGE 2 TUPLES, FREQUENCY 1 TUPLE
+        PARTITIONED BY id] WHERE row_number > 1""",
+    "numbers of jumps": "SELECT id, row_number FROM Readings [RANGE 6 seconds, FREQUENCY 2 TUPLES]",
+    "greatest number of counted rows": "SELECT id, MAX(row_number) AS n FROM Readings [RANGE 3 TUPLES] GROUP BY id",
+    "numbers of what is sampled": "SELECT id, row_number FROM Readings [FREQUENCY 3 seconds PARTITIONED BY id]",
+    "numbers of a subquery": """SELECT id, row_number FROM (SELECT id, v FROM Readings WHERE v > 0) AS q
+        WHERE row_number > 1""",
+    "numbers of answers": """SELECT m, row_number FROM (SELECT MAX(v) AS m FROM Readings [RANGE 3 seconds]) AS q
+        [RANGE 4 seconds]""",
+    "numbers of pairs": """SELECT v, row_number FROM (SELECT r.id, e.v FROM Readings AS r [RANGE 6 seconds], Events AS e
+        [RANGE 3 seconds]) AS q WHERE row_number % 2 = 0""",
+    "numbers of what is sampled, of two streams": f"SELECT v, row_number FROM {UNITED} [FREQUENCY 2 seconds]",
+    "numbers of changes": "SELECT id, row_number FROM (SELECT id, v FROM Edits) AS q",
+    "rows with odd numbers, each once": "SELECT DISTINCT * FROM Pulses [RANGE 4 seconds] WHERE row_number % 2 = 1",
+    "numbers on two sides": """SELECT id, row_number FROM Readings [RANGE 2 TUPLES] UNION ALL SELECT id, row_number
+        FROM Pulses [FREQUENCY 2 seconds]""",
+}
+TUPLES = {**MET, **PARTED, **NUMBERS}

@@ -127,9 +127,9 @@ def test_the_last_rows_of_a_stream_know_with_which_windows_they_are_read():
     assert [made["query"]["child"][side]["meeting"] for side in ("left", "right")] == [1, 1]
 
 
-def test_marks_of_an_instant_that_tuples_do_not_have():
-    with pytest.raises(QueryError, match="SW-361"):
-        tree("SELECT v, row_number FROM S [RANGE 5 TUPLES]")
+def test_marks_of_an_instant_are_columns_where_they_are_asked_for():
+    counted = tree("SELECT v, row_number FROM S [RANGE 5 TUPLES]")["query"]["child"]
+    assert (counted["op"], counted["numbered"]) == ("counted", True)
     source = tree("SELECT v, row_number FROM S [RANGE 5 seconds]")["query"]["child"]["child"]
     assert (source["op"], source["numbered"]) == ("source", True)
     assert Changes(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]

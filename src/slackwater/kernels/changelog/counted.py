@@ -19,6 +19,7 @@ from slackwater.kernels.changelog.codes import Codes
 from slackwater.kernels.changelog.living import Living, Members, tuples_of, with_code
 from slackwater.kernels.changelog.log import Log, Tuples, in_order, together
 from slackwater.kernels.changelog.structures import STRUCTURES
+from slackwater.kernels.changelog.tree import NUMBERED
 from slackwater.kernels.groups import Parts
 from slackwater.kernels.keys import normal
 from slackwater.kernels.order import bounds, counted, firsts, positions
@@ -50,9 +51,16 @@ class Counted:
     """One window over a stream, taken apart by the columns `by`, evaluated at every `every`-th row of `count_by`."""
 
     def __init__(
-        self, name: str, length: Length, every: int, by: tuple[str, ...], count_by: tuple[str, ...], sample: Tuples
+        self,
+        name: str,
+        length: Length,
+        every: int,
+        by: tuple[str, ...],
+        count_by: tuple[str, ...],
+        sample: Tuples,
+        numbered: bool = False,
     ) -> None:
-        self.name, self.length, self.every = name, length, every
+        self.name, self.length, self.every, self.numbered = name, length, every, numbered
         self.by, self.count_by = by, count_by
         kinds = {field.name: field.type for field in sample.rows.schema}
         self.parts = Codes(f"{name}.parts", [kinds[each] for each in by])
@@ -64,7 +72,7 @@ class Counted:
         code = self.parts.encode(memory, [normal(rows.rows.column(name)) for name in self.by], len(rows))
         place = self._places(memory, code)
         instants = self._instants(memory, rows, code, place)
-        new = with_code(rows.holding(marked(rows, place)), code)
+        new = with_code(rows.holding(marked(rows, place, self.numbered)), code)
         waiting = self.waiting.step(memory, new, (), NO_INTS, span, keep=False)
         held = self.held.step(memory, new.slice(0, 0), (), NO_INTS, span, keep=False)
         begun, begun_code, seen = self._begun(waiting, instants)
@@ -86,7 +94,12 @@ class Counted:
         seen = enter < instants.finish[code]
         begins = seen & (self._leave(rows, code, instants) > enter)
         since = instants.time[enter[begins]]
-        return replace(rows.at(begins), start=since), code[begins], seen
+        begun = replace(rows.at(begins), start=since)
+        if self.numbered:
+            column = begun.rows.schema.get_field_index(NUMBERED)
+            numbers = pa.array(instants.place[enter[begins]])
+            begun = begun.holding(begun.rows.set_column(column, NUMBERED, numbers))
+        return begun, code[begins], seen
 
     def _leave(self, rows: Tuples, code: Ints, instants: Instants) -> Index:
         """The first instant that does not hold a row any longer."""
@@ -128,10 +141,11 @@ class Counted:
         return Instants(code[last], place[last], rows.start[last], finish)
 
 
-def marked(rows: Tuples, place: Ints) -> pa.RecordBatch:
-    """The columns of rows, with their place in their part and their time."""
+def marked(rows: Tuples, place: Ints, numbered: bool) -> pa.RecordBatch:
+    """The columns of rows, with their place in their part and their time; the number of their instant is to come."""
     columns = dict(zip(rows.rows.schema.names, rows.rows.columns, strict=True))
-    return table({**columns, PLACE: place, TIME: rows.start})
+    number = {NUMBERED: place} if numbered else {}
+    return table({**columns, **number, PLACE: place, TIME: rows.start})
 
 
 def unmarked(rows: Tuples) -> Tuples:

@@ -11,7 +11,6 @@ the same stretch of time: nothing that it yields is taken back by what comes lat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -28,13 +27,13 @@ from slackwater.kernels.changelog.join import Joined
 from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
 from slackwater.kernels.changelog.meeting import Meeting, meeting_name
 from slackwater.kernels.changelog.minus import Without
+from slackwater.kernels.changelog.numbers import numbering, renumbered
 from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
 from slackwater.kernels.changelog.rowwise import filtered, projected, streamed, united, windowed
 from slackwater.kernels.changelog.sequence import Ordered as InOrder
 from slackwater.kernels.changelog.sequence import placed
 from slackwater.kernels.changelog.structures import Kept, kept
 from slackwater.kernels.changelog.tree import (
-    NUMBERED,
     Aggregate,
     Chained,
     Counted,
@@ -43,6 +42,7 @@ from slackwater.kernels.changelog.tree import (
     Join,
     Minus,
     Node,
+    Numbered,
     Ordered,
     Piped,
     Placed,
@@ -239,6 +239,8 @@ class Changes:
                 return streamed(logs[0], lifetime)
             case Placed(child=child):
                 return placed(logs[0], self.query.inputs[child.input].arrival)
+            case Numbered():
+                return renumbered(memory, f"{self.names[id(node)]}.rows", logs[0])
             case Filter(condition=condition):
                 return filtered(logs[0], condition)
             case Project(items=items):
@@ -286,8 +288,8 @@ class Changes:
         match node:
             case Aggregate(group=group, calls=calls):
                 self.operators[id(node)] = Grouped(name, group, calls, samples[0], levels[0])
-            case Counted(range=length, every=every, by=by, count_by=count_by):
-                self.operators[id(node)] = CountedWindow(name, length, every, by, count_by, samples[0])
+            case Counted(range=length, every=every, by=by, count_by=count_by, numbered=numbered):
+                self.operators[id(node)] = CountedWindow(name, length, every, by, count_by, samples[0], numbered)
             case Ordered(by=by):
                 self.operators[id(node)] = InOrder(f"{name}.rows", by)
             case Read(slide=slide):
@@ -308,15 +310,6 @@ def leaves(node: Node) -> Iterator[Source | Chained | Piped]:
     else:
         for each in children(node):
             yield from leaves(each)
-
-
-def numbering(log: Log) -> Log:
-    """The same with the number of each row in its input, from 1 on, as one more column: its identity counts from 0."""
-    return replace(log, born=_numbered(log.born), ended=_numbered(log.ended))
-
-
-def _numbered(tuples: Tuples) -> Tuples:
-    return tuples.holding(tuples.rows.append_column(NUMBERED, pa.array(tuples.ids[0] + 1)))
 
 
 def refuse_marks(root: Node) -> None:

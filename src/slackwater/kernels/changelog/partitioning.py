@@ -23,6 +23,7 @@ from slackwater.kernels.changelog.tree import (
     Join,
     Minus,
     Node,
+    Numbered,
     Piped,
     Project,
     Query,
@@ -31,7 +32,9 @@ from slackwater.kernels.changelog.tree import (
     Streamed,
     Union,
 )
-from slackwater.kernels.expressions import Tree
+from slackwater.kernels.compile import trees_of
+from slackwater.kernels.expressions import Tree, marks_of
+from slackwater.kernels.rows import ROW_NUMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class _Trace:
         match node:
             case Source():
                 return [] if node.numbered else list(self._source(node))
+            case Numbered():
+                return []
             case Chained() | Piped() | Read() | Streamed() if node.meeting is not None:
                 return []  # how far any of their windows goes, all of them must know
             case Chained():
@@ -121,7 +126,9 @@ def _chain(chain: Chain, name: str) -> list[Cut]:
 
 
 def _through(cuts: list[Cut], given: Sequence[steps.Step]) -> list[Cut]:
-    """What is left of the columns after some steps of a chain."""
+    """What is left of the columns after some steps of a chain; none where every row has its number."""
+    if any(ROW_NUMBER in marks_of(tree) for step in given for tree in trees_of(step)):
+        return []
     for step in given:
         match step:
             case steps.Project(items=items):

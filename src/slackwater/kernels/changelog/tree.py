@@ -7,9 +7,9 @@
                "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
                          "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
 
-Operators: source, chain, placed, ordered, pipe, stream, read, window, counted, filter, project, union, join, aggregate,
-distinct, minus. `class` is the monotonicity class of what the operator yields, `key` its primary key or null; both are
-the algebra's. Times are in microseconds.
+Operators: source, chain, placed, numbered, ordered, pipe, stream, read, window, counted, filter, project, union, join,
+aggregate, distinct, minus. `class` is the monotonicity class of what the operator yields, `key` its primary key or
+null; both are the algebra's. Times are in microseconds.
 """
 
 from __future__ import annotations
@@ -92,6 +92,14 @@ class Placed:
 
 
 @dataclass(frozen=True, slots=True)
+class Numbered:
+    """The rows of a stream, in their order, with one more column, the number of each (NUMBERED)."""
+
+    edge: Edge
+    child: Node
+
+
+@dataclass(frozen=True, slots=True)
 class Ordered:
     """Rows that have places, in their order: of a `union`, of pairs that a `row` makes, of pairs at a boundary.
 
@@ -135,7 +143,10 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A window over a stream whose rows leave when others come: `range` at every `every`-th row of `count_by`."""
+    """A window over a stream whose rows leave when others come: `range` at every `every`-th row of `count_by`.
+
+    If `numbered`, with the number of the row that caused the instant which first held them, in its part (NUMBERED).
+    """
 
     edge: Edge
     child: Node
@@ -143,6 +154,7 @@ class Counted:
     every: int
     by: tuple[str, ...]
     count_by: tuple[str, ...]
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +215,7 @@ Node: TypeAlias = (
     Source
     | Chained
     | Placed
+    | Numbered
     | Ordered
     | Piped
     | Streamed
@@ -218,7 +231,7 @@ Node: TypeAlias = (
     | Minus
 )
 NUMBERED = "#row_number"
-"""The column that a numbered source has besides those of its input."""
+"""The column that rows have besides their own where an expression asks for their numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,6 +323,8 @@ def _node(given: Mapping[str, Any]) -> Node:
             return Chained(edge, given["input"], given["chain"], given.get("lifetime"), given.get("meeting"))
         case "placed":
             return Placed(edge, _source(given["child"]))
+        case "numbered":
+            return Numbered(edge, _node(given["child"]))
         case "ordered":
             return Ordered(edge, _node(given["child"]), given["by"])
         case "pipe":
@@ -322,7 +337,8 @@ def _node(given: Mapping[str, Any]) -> Node:
             ((unit, amount),) = given["range"].items()
             length = Length(int(amount), unit == "time")
             by, counts = tuple(given.get("by", ())), tuple(given.get("count_by", given.get("by", ())))
-            return Counted(edge, _node(given["child"]), length, int(given["every"]), by, counts)
+            numbered = bool(given.get("numbered"))
+            return Counted(edge, _node(given["child"]), length, int(given["every"]), by, counts, numbered)
         case "filter":
             return Filter(edge, _node(given["child"]), given["condition"])
         case "project":

@@ -193,12 +193,17 @@ def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Low
     """The operator of a plan over that of its input."""
     made = _made(plan, below.over(child), below)
     number = NO_NUMBER if numberless(below.node) else NUMBER
-    if number is NUMBER and "row_number" in set().union(*map(marks_of, _trees(made.node))):
+    asked = number is NUMBER and "row_number" in set().union(*map(marks_of, _trees(made.node)))
+    if asked:
         below = replace(below, node=numbered(below.node))
     if any(function in ORDERED for _, function, *_ in made.node.get("calls", ())):
         below = replace(below, node=by_birth(below.node))
     node = with_marks(made.node, plan, number)
-    return edged(plan, {**node, "child": below.node}, made.names, [below.node])
+    made = edged(plan, {**node, "child": below.node}, made.names, [below.node])
+    if not (asked and isinstance(plan, Select)):
+        return made
+    items = _same(made.names, schema_of(plan))
+    return edged(plan, {"op": "project", "items": items, "child": made.node}, made.names, [made.node])
 
 
 def _parts(plan: Plan) -> tuple[str, ...]:
@@ -286,7 +291,8 @@ def _marks(sql: str) -> bool:
 def _stream(plan: Plan, query: Plan) -> Lowered:
     """A query with final answers as the stream of its rows; what looks at one row at a time is part of the tree."""
     if (plain := row_wise(query)) is not None:
-        return lowered(plain)
+        made = lowered(plain)
+        return replace(made, node={**made.node, "subquery": True})
     return _chained(plan) if one_stream(query) else _streamed(plan, query)
 
 

@@ -14,7 +14,7 @@ def in_sequence(node: Node) -> Node:
     match node["op"]:
         case "source":
             return _over(node, "placed")
-        case "chain" | "pipe" | "ordered":
+        case "chain" | "pipe" | "ordered" | "placed":
             return node
         case "union":
             sides = {side: in_sequence(node[side]) for side in ("left", "right")}
