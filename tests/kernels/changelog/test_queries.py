@@ -154,6 +154,24 @@ QUERIES = {
         FROM Readings GROUP BY id) AS q""",
     "ends of a changelog with rows": """SELECT FIRST(e.v) AS a, LAST(r.v) AS b FROM Edits AS e [RANGE 5 seconds],
         Readings AS r [RANGE 5 seconds]""",
+    "running counts of pairs as a stream": """SELECT m, COUNT(*) AS n FROM (SELECT id, COUNT(*) AS m FROM (SELECT r.id
+        FROM Readings AS r [RANGE 6 seconds], Events AS e [RANGE 3 seconds] WHERE r.id = e.id) AS q [RANGE 4 seconds]
+        GROUP BY id) AS z GROUP BY m""",
+    "sampled running counts of pairs": """SELECT id, m FROM (SELECT id, COUNT(*) AS m FROM (SELECT r.id FROM Readings
+        AS r [RANGE 6 seconds], Pulses AS e [RANGE 3 seconds]) AS q [RANGE 4 seconds] GROUP BY id) AS z
+        [FREQUENCY 2 seconds]""",
+    "running counts of two streams with rows": """SELECT z.id, p.v FROM (SELECT id, COUNT(*) AS m FROM (SELECT id
+        FROM Readings UNION ALL SELECT id FROM Events) AS q [RANGE 4 seconds] GROUP BY id HAVING COUNT(*) > 1) AS z
+        [RANGE 4 seconds], Pulses AS p [RANGE 3 seconds]""",
+    "jumps over two streams as a stream": """SELECT id, v, n FROM (SELECT id, v, row_number AS n FROM (SELECT id, v
+        FROM Readings UNION ALL SELECT id, v FROM Events) AS q [RANGE 4 TUPLES, FREQUENCY 2 TUPLES] WHERE v > 0) AS z
+        [RANGE 3 seconds]""",
+    "groups of jumps over two streams counted": """SELECT id, n FROM (SELECT id, COUNT(*) AS n FROM (SELECT id, v
+        FROM Readings UNION ALL SELECT id, v FROM Events) AS q [RANGE 4 TUPLES, FREQUENCY 2 TUPLES] WHERE v > 0
+        GROUP BY id) AS z [RANGE 3 TUPLES]""",
+    "the last row of two streams, and others": """SELECT id, v FROM (SELECT id, v FROM (SELECT id, v FROM Readings
+        UNION ALL SELECT id, v FROM Events) AS q [RANGE 1 TUPLE, FREQUENCY 1 TUPLE PARTITIONED BY id]
+        UNION ALL SELECT id, v FROM Pulses) AS z [RANGE 3 seconds]""",
     "numbers": "SELECT id, row_number FROM Readings [RANGE 5 seconds] WHERE row_number % 2 = 1",
     "numbers of a changelog": "SELECT id, row_number FROM Edits [RANGE 5 seconds]",
     "numbers of groups": """SELECT id, COUNT(*) AS n, row_number FROM Readings [RANGE 5 seconds] GROUP BY id

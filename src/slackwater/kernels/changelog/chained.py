@@ -7,7 +7,7 @@ computes it here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -110,15 +110,20 @@ def came(rows: Rows) -> Ints:
 
 
 class Pipe:
-    """A window or a frequency over rows that other operators have put in order: a chain of that one step."""
+    """A window, a frequency or more over rows that other operators have put in order: a chain of these steps."""
 
     def __init__(
-        self, name: str, step: Mapping[str, Any], lifetime: int | None, sample: Tuples, meeting: int | None = None
+        self,
+        name: str,
+        steps: Sequence[Mapping[str, Any]],
+        lifetime: int | None,
+        sample: Tuples,
+        meeting: int | None = None,
     ) -> None:
         fields = [(field.name, field.type) for field in sample.rows.schema]
         given = Project(tuple(Item(column, ["column", column], kind) for column, kind in fields))
         clocks = [(clock, pa.timestamp("us", "UTC")) for clock in (TIME, ARRIVAL)]
-        chain = Chain((*fields, *clocks), TIME, ARRIVAL, (given, parse_step(step)))
+        chain = Chain((*fields, *clocks), TIME, ARRIVAL, (given, *map(parse_step, steps)))
         self.reader = ChainReader(name, chain, lifetime, meeting)
 
     def step(self, memory: Memory, log: Log, span: Span) -> Taken:

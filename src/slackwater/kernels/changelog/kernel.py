@@ -278,7 +278,7 @@ class Changes:
             return self.chains[id(node)].sample
         if isinstance(node, Piped):
             below = self._compiled(node.child)
-            pipe = Pipe(self.names[id(node)], node.step, node.lifetime, below, node.meeting)
+            pipe = Pipe(self.names[id(node)], node.steps, node.lifetime, below, node.meeting)
             self.pipes[id(node)] = pipe
             return pipe.reader.sample
         inputs = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)

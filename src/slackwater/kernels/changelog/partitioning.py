@@ -68,8 +68,8 @@ class _Trace:
                 return []  # how far any of their windows goes, all of them must know
             case Chained():
                 return _chain(parse(node.chain), node.input)
-            case Piped(child=child, step=step):
-                return _through(self.cuts(child), [parse_step(step)])
+            case Piped(child=child, steps=given):
+                return _through(self.cuts(child), [parse_step(step) for step in given])
             case Project(child=child, items=items):
                 return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in items], lost=True))
             case Aggregate(child=child, group=group):
@@ -146,10 +146,9 @@ def _through(cuts: list[Cut], given: Sequence[steps.Step]) -> list[Cut]:
     return cuts
 
 
-def _columns(chain: Chain) -> list[str]:
-    """The columns that a chain yields."""
-    found = [name for name, _ in chain.columns]
-    for step in chain.steps:
+def _columns(found: list[str], given: Sequence[steps.Step]) -> list[str]:
+    """The columns that are left after some steps of a chain."""
+    for step in given:
         match step:
             case steps.Project(items=items):
                 found = [item.name for item in items]
@@ -177,7 +176,10 @@ def names(query: Query, node: Node) -> list[str]:
         case Source(input=name):
             return [column for column, _ in query.inputs[name].columns]
         case Chained(chain=chain):
-            return _columns(parse(chain))
+            made = parse(chain)
+            return _columns([column for column, _ in made.columns], made.steps)
+        case Piped(child=child, steps=given):
+            return _columns(names(query, child), [parse_step(step) for step in given])
         case Project(items=items):
             return [item.name for item in items]
         case Aggregate(group=group, calls=calls):

@@ -113,11 +113,11 @@ class Ordered:
 
 @dataclass(frozen=True, slots=True)
 class Piped:
-    """What a window or a frequency of a chain makes of rows that are in order; they live as those of a chain do."""
+    """What the steps of a chain make of rows that are in order; they live as those of a chain do."""
 
     edge: Edge
     child: Node
-    step: Mapping[str, Any]
+    steps: tuple[Mapping[str, Any], ...]
     lifetime: int | None
     meeting: int | None = None
 
@@ -328,7 +328,9 @@ def _node(given: Mapping[str, Any]) -> Node:
         case "ordered":
             return Ordered(edge, _node(given["child"]), given["by"])
         case "pipe":
-            return Piped(edge, _node(given["child"]), given["step"], given.get("lifetime"), given.get("meeting"))
+            return Piped(
+                edge, _node(given["child"]), tuple(given["steps"]), given.get("lifetime"), given.get("meeting")
+            )
         case "read":
             return Read(edge, _node(given["child"]), int(given["slide"]), given.get("meeting"))
         case "window":

@@ -37,9 +37,9 @@ from slackwater.algebra.schema import PSEUDO_COLUMNS, Schema
 from slackwater.errors import QueryError
 from slackwater.kernels.expressions import marks_of
 from slackwater.spark.fused.edges import Lowered, Named, Node, edged, final, key_under, unique
-from slackwater.spark.fused.finality import SETS, changing, one_stream, row_wise, unions
+from slackwater.spark.fused.finality import SETS, changing, leaf_of, one_stream, row_wise, unions
 from slackwater.spark.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, with_marks
-from slackwater.spark.fused.lowering import call, chain_of, length
+from slackwater.spark.fused.lowering import call, chain_of, length, steps_over
 from slackwater.spark.fused.meeting import meeting
 from slackwater.spark.fused.pairing import paired
 from slackwater.spark.fused.sequence import as_stream, by_birth, in_sequence
@@ -326,12 +326,20 @@ def _piped(plan: Window | Frequency, read: bool) -> Lowered:
             step = {"op": "window", "range": length(plan.range)}
         case Frequency(child=child, by=by):
             step = {"op": "frequency", "strict": plan.strict}
-    below = lowered(child)
+    below = lowered(child) if isinstance(child, Subquery | View) else _emitted(child)
     here = below.over(child)
     own, counts = ([here.find(reference).name for reference in each] for each in (by, plan.by))
     step |= {"every": length(plan.every), "by": own, "count_by": counts}
-    made = final(plan, {"op": "pipe", "child": in_sequence(below.node), "step": step}, below.names)
+    made = final(plan, {"op": "pipe", "child": in_sequence(below.node), "steps": [step]}, below.names)
     return _read(plan, made) if read else made
+
+
+def _chain_over(leaf: Subquery | View, query: Plan) -> Lowered:
+    """What a query yields that is a chain but for the subquery that it reads: that of several streams."""
+    if changing(query):
+        raise uncountable()
+    node = {"op": "pipe", "child": in_sequence(lowered(leaf).node), "steps": steps_over(query, leaf)}
+    return final(query, node, tuple(field.name for field in schema_of(query)))
 
 
 def _emitted(query: Plan) -> Lowered:
@@ -341,20 +349,16 @@ def _emitted(query: Plan) -> Lowered:
             return _stream(query, query)
         case Subquery(query=inner) | View(query=inner):
             return _emitted(inner)
-        case Window() | Frequency():
-            return lowered(query)
         case Union(left=left, right=right):
             one, two = _emitted(left), _emitted(right)
             return edged(query, {"op": "union", "left": one.node, "right": two.node}, one.names, [one.node, two.node])
+        case _ if not instants_of(query).at_boundaries and (leaf := leaf_of(query)) is not None:
+            return lowered(plain) if (plain := row_wise(query)) is not None else _chain_over(leaf, query)
         case Select(child=child) | Project(child=child) if not isinstance(child, Join):
             return _over(query, child, _emitted(child))
-        case Select() | Project() | Join():
-            if instants_of(query).at_rows and _counts(query):
-                raise refused("pairs of a window in tuples are no stream: rows of one time leave before all are paired")
-            return lowered(query)
-        case Aggregate() | Distinct() | Minus() if instants_of(query).at_boundaries:
-            return lowered(query)
-    raise refused(f"a {type(query).__name__.lower()} over the answers of several streams has no changelog operator")
+        case Select() | Project() | Join() if instants_of(query).at_rows and _counts(query):
+            raise refused("pairs of a window in tuples are no stream: rows of one time leave before all are paired")
+    return lowered(query)
 
 
 def _counts(query: Plan) -> bool:

@@ -8,6 +8,7 @@ from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
     Distinct,
+    Frequency,
     Join,
     Minus,
     Plan,
@@ -33,11 +34,18 @@ def changing(plan: Plan) -> bool:
             case Scan(change_type=str()):
                 return True
             case Aggregate(child=child) if instants_of(child).at_rows:
-                if instants_of(child).window is None or any(isinstance(each, Join) for each in walk(child)):
+                if instants_of(child).window is None or _joins(child):
                     return True
             case Distinct() | Minus() if instants_of(node).at_rows:
                 return True
     return False
+
+
+def _joins(plan: Plan) -> bool:
+    """Whether a join stands in a query, its subqueries apart: those that have final answers are streams."""
+    if isinstance(plan, Scan | Subquery | View):
+        return False
+    return isinstance(plan, Join) or any(map(_joins, inputs(plan)))
 
 
 def one_stream(plan: Plan) -> bool:
@@ -56,6 +64,16 @@ def row_wise(plan: Plan) -> Plan | None:
             return None if below is None else with_inputs(plan, (below,))
         case Window(child=child, every=every) if every == ONE_TUPLE:
             return row_wise(child)
+    return None
+
+
+def leaf_of(plan: Plan) -> Subquery | View | None:
+    """The subquery that a chain of operators reads; None for what reads several, or a stream."""
+    match plan:
+        case Subquery() | View():
+            return plan
+        case Select() | Project() | Window() | Frequency() | Aggregate() | Distinct():
+            return leaf_of(inputs(plan)[0])
     return None
 
 

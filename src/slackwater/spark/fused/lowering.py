@@ -26,6 +26,7 @@ from slackwater.algebra.nodes import (
     Window,
     inputs,
     walk,
+    with_inputs,
 )
 from slackwater.algebra.schema import Schema
 from slackwater.errors import QueryError
@@ -59,6 +60,15 @@ def chain_of(plan: Plan) -> dict[str, Any]:
         "arrival": scan.arrival,
         "steps": steps(plan),
     }
+
+
+def steps_over(plan: Plan, leaf: Subquery | View) -> list[dict[str, Any]]:
+    """The steps of a chain from one of its subqueries on."""
+    return steps(_replaced(plan, leaf, Scan("", leaf.alias, schema_of(leaf).fields, "")))
+
+
+def _replaced(plan: Plan, leaf: Plan, other: Plan) -> Plan:
+    return other if plan is leaf else with_inputs(plan, tuple(_replaced(each, leaf, other) for each in inputs(plan)))
 
 
 def steps(plan: Plan) -> list[dict[str, Any]]:

@@ -38,12 +38,17 @@ def _marked(node: Node, numbers: Iterator[int], number: int | None) -> Node:
 
 def _whole(side: Node) -> Node:
     """The same window, whose parts are read as one relation: an extent is no more than its parts."""
-    if side["op"] == "pipe":
-        return {**side, "step": _unparted(side["step"])}
-    if side["op"] == "chain" and (place := _last(steps := side["chain"]["steps"])) is not None:
-        made = [*steps[:place], _unparted(steps[place]), *steps[place + 1 :]]
-        return {**side, "chain": {**side["chain"], "steps": made}}
-    return side
+    steps = _steps(side)
+    if (place := _last(steps)) is None:
+        return side
+    made = [*steps[:place], _unparted(steps[place]), *steps[place + 1 :]]
+    return {**side, "steps": made} if side["op"] == "pipe" else {**side, "chain": {**side["chain"], "steps": made}}
+
+
+def _steps(side: Node) -> list[dict[str, Any]]:
+    """The steps of a chain or a pipe."""
+    found: list[dict[str, Any]] = side.get("steps", side.get("chain", {}).get("steps", []))
+    return found
 
 
 def _unparted(step: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +78,7 @@ def _meets(sides: list[Node]) -> bool:
 
 def _counts(side: Node) -> bool:
     """Whether a side is the last n rows of a stream, read at boundaries."""
-    steps = [side["step"]] if side["op"] == "pipe" else side.get("chain", {}).get("steps", [])
+    steps = _steps(side)
     place = _last(steps)
     return place is not None and steps[place]["op"] == "window" and "tuples" in steps[place]["range"]
 
