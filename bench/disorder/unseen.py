@@ -145,7 +145,16 @@ def switching(seed: int) -> Stream:
     return record("tails that switch", event, delay)
 
 
+def pauses(seed: int) -> Stream:
+    """Every 52 seconds nothing gets through for 8, then all of it at once, in no order."""
+    rng = np.random.default_rng(seed)
+    event = poisson(rng, ROWS, 228.0)
+    before_the_end = 52.0 - event % 52.0
+    paused = np.where(before_the_end < 8.0, before_the_end, 0.0)
+    return record("pauses", event, paused + rng.uniform(0.0, 4.0, ROWS))
+
+
 UNSEEN = (
     weibull, congestion, retries, uploads, queue, offset, step, seconds, lagging, skewed, sparse,
-    daily, shared, three_clocks, short, long, switching,
+    daily, shared, three_clocks, short, long, switching, pauses,
 )  # fmt: skip

@@ -5,7 +5,7 @@ import pytest
 
 from slackwater.disorder import controller, streams
 from slackwater.disorder.budget import Budget
-from slackwater.disorder.replay import batches_by_rows, replay
+from slackwater.disorder.replay import batches_by_rows, late_rows, replay
 from slackwater.disorder.yardsticks import best_of_constants
 from slackwater.errors import InputError
 
@@ -100,6 +100,22 @@ def test_bursts_that_make_batches_short_are_expected_to_come_again():
         found, ratio = run(streams.bursts(80_000, seed=seed), 0.01, 1_000)
         assert found.late_share <= 0.01
         assert ratio < 1.1
+
+
+def test_what_is_overspent_is_not_bet_on_a_quiet_time():
+    # Every 52 seconds 8 seconds of rows come late. Between them a short memory has forgotten that.
+    rng = np.random.default_rng(7)
+    event = np.sort(rng.uniform(0.0, 263_000.0, 60_000))
+    before_the_end = 52_000.0 - event % 52_000.0
+    delay = np.where(before_the_end < 8_000.0, before_the_end, 0.0) + rng.uniform(0.0, 4_000.0, len(event))
+    stream = streams.record("pauses", event / 1_000, delay / 1_000)
+    batches = batches_by_rows(stream.event, stream.arrival, 64)
+    punctuation, _ = replay(batches, controller(0.01, unit="ms"))
+    late = late_rows(batches, punctuation)
+    period = (stream.arrival - stream.arrival[0]) // 52_000
+    share = np.bincount(period, late) / np.bincount(period)
+    assert share[1] > 0.05, "the first backlog was not to be foreseen"
+    assert share[2:].max() < 0.01
 
 
 def test_a_steady_stream_spends_nearly_all_of_its_budget():

@@ -178,6 +178,8 @@ class Budget:
         self._trials.run(event, heads, needed[:, 0], level, price, float(self._first_event), max(1, self._grain))
         best = ALL if self._steadiness.steady else self._trials.best
         delay = np.minimum(needed[:, 3, best], LONGEST * needed[:, 4, best] + 1)
+        if self._account.late > self._account.allowed:
+            delay = np.maximum(delay, needed[:, 0, ALL])  # a short memory is a bet, and there is nothing left to bet
         delay = np.maximum(delay, self._guard.asks(level * exp(min(0.0, account)), cautious=self._account.small))
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
         return self._floor(clamp(min(*reached, self._newest)))
