@@ -122,7 +122,6 @@ TIMESTAMP BY ts CHANGELOG BY op;
 CHANGELOGS = [
     "SELECT speed FROM Edits [RANGE 2 TUPLES] EMIT CHANGES",
     "SELECT vehID FROM Sensors [RANGE 5 minutes SLIDE 1 minute]\nUNION ALL SELECT vehID FROM Sensors [RANGE 5 minutes SLIDE 5 minutes]\nEXCEPT SELECT segment FROM Sensors [RANGE 5 minutes SLIDE 1 minute] EMIT CHANGES",
-    "SELECT q.vehID\nFROM (SELECT A.vehID FROM Sensors A [RANGE 2 TUPLES], Sensors B) q EMIT CHANGES",
     "CREATE SINK fast USING parquet OPTIONS (path 'fast', changelog.profile 'avro');\nINSERT INTO fast SELECT vehID FROM Sensors EMIT CHANGES",
     "CREATE SINK fast USING parquet OPTIONS (path 'fast', changelog.upserts 'true');\nINSERT INTO fast SELECT vehID FROM Sensors EMIT CHANGES",
 ]  # fmt: skip

@@ -32,7 +32,7 @@ ONE = replace(PLAIN, joins=False, sets=False, ordered=True)
 COUNTED = replace(PLAIN, instants=("rows", "jumps"), ranges=(Kind.TIME, Kind.TUPLES), strict=False)
 SLIDING = replace(PLAIN, instants=("boundaries",), joins=False, sets=False, ranges=(Kind.TIME, Kind.TUPLES))
 MEETING = replace(PLAIN, instants=("boundaries",), ranges=(Kind.TIME, Kind.TUPLES))
-NESTED = replace(PLAIN, instants=("stream", "rows", "jumps"), subqueries=True)
+NESTED = replace(PLAIN, instants=("stream", "rows", "jumps"), ranges=(Kind.TIME, Kind.TUPLES), subqueries=True)
 WHOLE = Shape(mode=Mode.CHANGES, streams=("Readings", "Events", "Pulses", "Edits"), ordered=False, sync=False)
 
 

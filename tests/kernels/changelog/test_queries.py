@@ -274,7 +274,6 @@ def test_rows_that_are_numbered_stay_together(name: str):
             "seconds SLIDE 2 seconds] EXCEPT SELECT id FROM Pulses [RANGE 6 seconds SLIDE 3 seconds]",
             "SW-363",
         ),
-        ("SELECT n FROM (SELECT r.v AS n FROM Readings AS r [RANGE 2 TUPLES], Pulses AS p) AS q", "SW-363"),
     ],
 )
 def test_what_is_refused(query: str, code: str):

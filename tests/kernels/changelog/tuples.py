@@ -57,4 +57,25 @@ NUMBERS = {
     "numbers on two sides": """SELECT id, row_number FROM Readings [RANGE 2 TUPLES] UNION ALL SELECT id, row_number
         FROM Pulses [FREQUENCY 2 seconds]""",
 }
-TUPLES = {**MET, **PARTED, **NUMBERS}
+PAIRS = {
+    "pairs with the last rows": """SELECT q.id, w FROM (SELECT r.id, p.v AS w FROM Readings AS r [RANGE 2 TUPLES],
+        Events AS p) AS q [RANGE 3 seconds]""",
+    "pairs with the last row of each key, counted": """SELECT q.id, w FROM (SELECT r.id, p.v AS w FROM Readings AS r
+        [RANGE 1 TUPLE, FREQUENCY 1 TUPLE PARTITIONED BY id], Events AS p [RANGE 4 seconds] WHERE p.v > 0) AS q
+        [RANGE 5 TUPLES]""",
+    "pairs of the last rows of a stream with itself": """SELECT q.id, w FROM (SELECT r.id, p.v AS w FROM Pulses AS r
+        [RANGE 2 TUPLES], Pulses AS p [RANGE 3 seconds]) AS q""",
+    "triples with the last rows": """SELECT q.id, w FROM (SELECT r.id, p.v AS w FROM Readings AS r [RANGE 2 TUPLES],
+        Pulses AS p [RANGE 5 seconds], Events AS e [RANGE 1 TUPLE] WHERE r.id = p.id) AS q""",
+    "pairs with the last rows, sampled": """SELECT q.id, w FROM (SELECT r.id, p.v AS w FROM Readings AS r
+        [RANGE 2 TUPLES], Events AS p [RANGE 4 seconds]) AS q [FREQUENCY 3 seconds]""",
+    "pairs with the last rows, at boundaries": """SELECT id, COUNT(*) AS n FROM (SELECT r.id, p.v AS w
+        FROM Readings AS r [RANGE 2 TUPLES], Events AS p [RANGE 4 seconds]) AS q [RANGE 4 seconds SLIDE 2 seconds]
+        GROUP BY id""",
+    "pairs of the last rows of subqueries, with their time and number": f"""SELECT z.id, t, row_number
+        FROM (SELECT r.id, row_time AS t FROM (SELECT id, ts FROM Readings [FREQUENCY 2 seconds]) AS r [RANGE 2 TUPLES],
+        {UNITED} [RANGE 3 TUPLES] WHERE row_time > r.ts) AS z""",
+    "pairs with the last rows beside others": """SELECT id, w FROM (SELECT r.id, p.v AS w FROM Readings AS r
+        [RANGE 2 TUPLES], Pulses AS p UNION ALL SELECT id, v FROM Events) AS q [RANGE 3 TUPLES]""",
+}
+TUPLES = {**MET, **PARTED, **NUMBERS, **PAIRS}

@@ -116,6 +116,14 @@ def test_the_pairs_of_a_subquery_are_rows_that_live_for_ever():
     assert (leaf["op"], leaf["class"], leaf["lifetime"]) == ("stream", 1, None)
 
 
+def test_pairs_of_a_window_in_tuples_are_made_in_turns():
+    node = tree("SELECT v FROM (SELECT v FROM S [RANGE 2 TUPLES], R [RANGE 5 seconds]) AS q")["query"]["child"]
+    turns = node["child"]["child"]
+    counted, window = turns["child"]["left"], turns["child"]["right"]
+    assert (node["op"], turns["op"], counted["op"]) == ("stream", "turns", "counted")
+    assert [(each["op"], each["range"]) for each in (counted["child"], window)] == [("turn", None), ("turn", 5_000_000)]
+
+
 def test_extents_of_two_streams_meet_at_their_boundaries():
     made = tree("SELECT v FROM S [RANGE 9 seconds SLIDE 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]")
     sides = [made["query"]["child"][side] for side in ("left", "right")]
@@ -135,12 +143,7 @@ def test_marks_of_an_instant_are_columns_where_they_are_asked_for():
     assert Changes(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "SELECT v FROM (SELECT v FROM S [RANGE 2 TUPLES], R [RANGE 5 seconds]) AS q",
-    ],
-)
-def test_what_has_no_kernel_is_refused(query: str):
+def test_what_has_no_kernel_is_refused():
+    extents = "SELECT id FROM S [RANGE 6 seconds SLIDE {} seconds]"
     with pytest.raises(QueryError, match="SW-363"):
-        tree(query)
+        tree(f"{extents.format(3)} UNION ALL {extents.format(2)} EXCEPT {extents.format(3)}")

@@ -51,13 +51,18 @@ from slackwater.kernels.changelog.tree import (
     Read,
     Source,
     Streamed,
+    Turn,
+    Turns,
     Union,
     Window,
     children,
     meeting_of,
     parse,
+    turns_of,
     walk,
 )
+from slackwater.kernels.changelog.turns import Turns as Turning
+from slackwater.kernels.changelog.turns import by_time
 from slackwater.kernels.changelog.waiting import ReadAt, Waiting
 from slackwater.kernels.expressions import marks_of
 from slackwater.kernels.rows import ROW_TIME
@@ -107,6 +112,7 @@ class Changes:
         self.chain_inputs: dict[int, str] = {}
         self.pipes: dict[int, Pipe] = {}
         self.operators: dict[int, Operator] = {}
+        self.turns: dict[int, Turning] = {}
         nodes = list(walk(self.query.root))
         self.meetings = {meeting_name(number) for number in map(meeting_of, nodes) if number is not None}
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
@@ -184,7 +190,7 @@ class Changes:
                 own[source] = taken[source]
         if self.slotted:
             own, span = self._settled(memory, own, span, name)
-        return self._log(memory, root, own, span), span
+        return self._log(memory, root, {source: each.log for source, each in own.items()}, span), span
 
     def _settled(
         self, memory: Memory, taken: dict[str | int, Taken], span: Span, part: str
@@ -216,13 +222,19 @@ class Changes:
             memory.put(place, marks[name])
         return marks
 
-    def _log(self, memory: Memory, node: Node, taken: Mapping[str | int, Taken], span: Span) -> Log:
+    def _log(self, memory: Memory, node: Node, taken: Mapping[str | int, Log], span: Span) -> Log:
         """The changelog of an operator for a stretch of time."""
         match node:
             case Source(input=name, numbered=numbered):
-                return numbering(taken[name].log) if numbered else taken[name].log
-            case Chained() | Piped():
-                return taken[id(node)].log
+                return numbering(taken[name]) if numbered else taken[name]
+            case Chained() | Piped() | Turn():
+                return taken[id(node)]
+            case Turns(child=child):
+                streams = list(turns_of(child))
+                logs = [self._log(memory, each.child, taken, span) for each in streams]
+                turned, times, turns = self.turns[id(node)].step(memory, logs)
+                own: dict[str | int, Log] = {id(each): log for each, log in zip(streams, turned, strict=True)}
+                return by_time(self._log(memory, child, own, turns), times, turns)
             case Union() | Join() | Minus():
                 logs = [self._log(memory, each, taken, span) for each in (node.left, node.right)]
             case _:
@@ -281,6 +293,11 @@ class Changes:
             pipe = Pipe(self.names[id(node)], node.steps, node.lifetime, below, node.meeting)
             self.pipes[id(node)] = pipe
             return pipe.reader.sample
+        if isinstance(node, Turn):
+            return self._compiled(node.child)
+        if isinstance(node, Turns):
+            self.turns[id(node)] = Turning(self.names[id(node)], [each.range for each in turns_of(node.child)])
+            return self._compiled(node.child)
         inputs = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)
         samples = [self._compiled(each) for each in inputs]
         name = self.names[id(node)]

@@ -20,6 +20,7 @@ from slackwater.kernels.changelog.tree import (
     Query,
     Read,
     Source,
+    Turn,
     children,
 )
 
@@ -78,6 +79,8 @@ def structures_of(query: Query, node: Node) -> tuple[str, ...]:
             return ("what its windows keep",)
         case Counted():
             return ("rows held, and rows that wait for the next instant",)
+        case Turn(range=int()):
+            return ("rows of its window",)
         case Read():
             return ("rows that wait for the next boundary",)
         case Aggregate() if node.child.edge.level == 1:

@@ -7,9 +7,9 @@
                "child": {"op": "window", "class": 4, "key": ["id"], "range": 60000000,
                          "child": {"op": "source", "class": 4, "key": ["id"], "input": "Edits"}}}}
 
-Operators: source, chain, placed, numbered, ordered, pipe, stream, read, window, counted, filter, project, union, join,
-aggregate, distinct, minus. `class` is the monotonicity class of what the operator yields, `key` its primary key or
-null; both are the algebra's. Times are in microseconds.
+Operators: source, chain, placed, numbered, ordered, pipe, stream, read, window, counted, filter, project, turn, turns,
+union, join, aggregate, distinct, minus. `class` is the monotonicity class of what the operator yields, `key` its
+primary key or null; both are the algebra's. Times are in microseconds.
 """
 
 from __future__ import annotations
@@ -172,6 +172,23 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """A stream below `Turns`, by the number of the instant; with `range` a window of so many ticks over it."""
+
+    edge: Edge
+    child: Node
+    range: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Pairs as the rows of a stream, each as one of its rows has its turn: the streams of the join are `Turn`s."""
+
+    edge: Edge
+    child: Node
+
+
+@dataclass(frozen=True, slots=True)
 class Union:
     edge: Edge
     left: Node
@@ -224,6 +241,8 @@ Node: TypeAlias = (
     | Counted
     | Filter
     | Project
+    | Turn
+    | Turns
     | Union
     | Join
     | Aggregate
@@ -256,6 +275,15 @@ def children(node: Node) -> tuple[Node, ...]:
 def meeting_of(node: Node) -> int | None:
     """The meeting that an operator takes part in, if any."""
     return node.meeting if isinstance(node, Chained | Piped | Streamed | Read) else None
+
+
+def turns_of(node: Node) -> Iterator[Turn]:
+    """The streams of a join that is evaluated in turns, from left to right."""
+    if isinstance(node, Turn):
+        yield node
+    else:
+        for each in children(node):
+            yield from turns_of(each)
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -299,8 +327,10 @@ def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
             return inputs[name].change_type is not None
         case Aggregate() | Minus() | Counted():
             return True
-        case Streamed() | Piped():
+        case Streamed() | Piped() | Turns():
             return False
+        case Turn(range=int()):
+            return True
         case _:
             return any(ends(each, inputs) for each in children(node))
 
@@ -350,6 +380,10 @@ def _node(given: Mapping[str, Any]) -> Node:
             return Aggregate(edge, _node(given["child"]), _items(given["group"]), calls)
         case "distinct":
             return Distinct(edge, _node(given["child"]))
+        case "turn":
+            return Turn(edge, _node(given["child"]), given["range"])
+        case "turns":
+            return Turns(edge, _node(given["child"]))
         case "union":
             return Union(edge, _node(given["left"]), _node(given["right"]))
         case "minus":

@@ -44,6 +44,7 @@ from slackwater.spark.fused.meeting import meeting
 from slackwater.spark.fused.pairing import paired
 from slackwater.spark.fused.sequence import as_stream, by_birth, in_sequence
 from slackwater.spark.fused.trees import tree_of
+from slackwater.spark.fused.turns import in_turn
 
 RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
@@ -357,7 +358,8 @@ def _emitted(query: Plan) -> Lowered:
         case Select(child=child) | Project(child=child) if not isinstance(child, Join):
             return _over(query, child, _emitted(child))
         case Select() | Project() | Join() if instants_of(query).at_rows and _counts(query):
-            raise refused("pairs of a window in tuples are no stream: rows of one time leave before all are paired")
+            made = lowered(query)
+            return replace(made, node=in_turn(made.node))
     return lowered(query)
 
 

@@ -21,6 +21,8 @@ def in_sequence(node: Node) -> Node:
             return _over({**node, **sides}, "ordered", by="union")
         case "join":
             return _over(_pairs(node), "ordered", by="whole" if _at_boundaries(node) else "row")
+        case "turns":
+            return _over(node, "ordered", by="row")
         case op if op in MERGING:
             return _over(node, "ordered", by="columns")
     return {**node, "child": in_sequence(node["child"])}
