@@ -36,6 +36,8 @@ PARTED = {
         [RANGE 2 TUPLES, FREQUENCY 3 seconds {PARTS}] EXCEPT SELECT v AS n FROM Pulses {EXTENT}""",
     "extents of parts counted together": f"""SELECT COUNT(*) AS n FROM Readings
         [RANGE 6 seconds, FREQUENCY 3 seconds {PARTS}] EXCEPT SELECT v AS n FROM Pulses {EXTENT}""",
+    "parts of several streams, each row once": f"""SELECT DISTINCT v FROM {UNITED}
+        [RANGE 2 TUPLES, FREQUENCY 3 seconds {PARTS}]""",
     "parts of several streams, each grouped": f"""SELECT v, COUNT(*) AS n FROM {UNITED}
         [RANGE 2 TUPLES, FREQUENCY 3 seconds {PARTS}] GROUP BY v""",
 }

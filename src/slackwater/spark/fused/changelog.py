@@ -118,8 +118,8 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
             return _join(plan, join, [condition.sql], _stands(plan))
         case Join():
             return _join(plan, plan, [], read)
-        case Aggregate() | Distinct() if _stands(plan) and not gathered and (parts := _parts(plan.child)):
-            return _of_parts(plan, parts, lowered(plan.child, read))
+        case Aggregate() | Distinct() if read and not gathered and instants_of(plan).by and (leaf := leaf_of(plan)):
+            return _chain_over(leaf, plan)  # each part has its own groups
         case Select() | Project() | Aggregate() | Distinct():
             return _over(plan, plan.child, lowered(plan.child, read))
         case Union(left=left, right=right) | Minus(left=left, right=right):
@@ -203,36 +203,6 @@ def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Low
     made = edged(plan, {**node, "child": below.node}, made.names, [below.node])
     if not (asked and isinstance(plan, Select)):
         return made
-    items = _same(made.names, schema_of(plan))
-    return edged(plan, {"op": "project", "items": items, "child": made.node}, made.names, [made.node])
-
-
-def _parts(plan: Plan) -> tuple[str, ...]:
-    """What takes a window apart, below a filter or a projection."""
-    match plan:
-        case Select(child=child) | Project(child=child):
-            return _parts(child)
-        case Frequency(child=Window(every=within) as window, by=by) if within == ONE_TUPLE:
-            return window.by or by
-        case Window(by=by):
-            return by
-    return ()
-
-
-def _of_parts(plan: Aggregate | Distinct, parts: tuple[str, ...], below: Lowered) -> Lowered:
-    """The groups of each part of a window over several streams: the part is one more thing to group by."""
-    if any(reference not in schema_of(plan.child) for reference in parts):
-        raise refused("what is grouped in each part of several streams needs the columns that it is PARTITIONED BY")
-    here = below.over(plan.child)
-    fields = [here.find(reference) for reference in parts]
-    group = [[f"#{field.name}", ["column", field.name], field.type] for field in fields]
-    if isinstance(plan, Distinct):
-        items = [*group, *_same(below.names, schema_of(plan))]
-        node = edged(plan, {"op": "project", "items": items, "child": below.node}, below.names, [below.node]).node
-        made = edged(plan, {"op": "distinct", "child": node}, below.names, [node])
-    else:
-        made = _over(plan, plan.child, below)
-        made = replace(made, node={**made.node, "group": [*group, *made.node["group"]]})
     items = _same(made.names, schema_of(plan))
     return edged(plan, {"op": "project", "items": items, "child": made.node}, made.names, [made.node])
 
