@@ -172,6 +172,9 @@ QUERIES = {
     "the last row of two streams, and others": """SELECT id, v FROM (SELECT id, v FROM (SELECT id, v FROM Readings
         UNION ALL SELECT id, v FROM Events) AS q [RANGE 1 TUPLE, FREQUENCY 1 TUPLE PARTITIONED BY id]
         UNION ALL SELECT id, v FROM Pulses) AS z [RANGE 3 seconds]""",
+    "the last rows of slides apart with those of another": """SELECT e.id, q.v FROM Events AS e [RANGE 1 TUPLE,
+        FREQUENCY 4 seconds], (SELECT id, v FROM Pulses [RANGE 7 seconds SLIDE 4 seconds] UNION ALL SELECT id, v
+        FROM Readings) AS q [RANGE 2 TUPLES, FREQUENCY 4 seconds] WHERE e.id = q.id""",
     "numbers": "SELECT id, row_number FROM Readings [RANGE 5 seconds] WHERE row_number % 2 = 1",
     "numbers of a changelog": "SELECT id, row_number FROM Edits [RANGE 5 seconds]",
     "numbers of groups": """SELECT id, COUNT(*) AS n, row_number FROM Readings [RANGE 5 seconds] GROUP BY id

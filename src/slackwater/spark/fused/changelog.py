@@ -302,7 +302,7 @@ def _piped(plan: Window | Frequency, read: bool) -> Lowered:
     own, counts = ([here.find(reference).name for reference in each] for each in (by, plan.by))
     step |= {"every": length(plan.every), "by": own, "count_by": counts}
     made = final(plan, {"op": "pipe", "child": in_sequence(below.node), "steps": [step]}, below.names)
-    return _read(plan, made) if read else made
+    return _read(plan, made) if read and step["op"] == "frequency" else made  # a window has boundaries of its own
 
 
 def _chain_over(leaf: Subquery | View, query: Plan) -> Lowered:
