@@ -180,10 +180,10 @@ def findings(found):
         "- **Temporal, as APAS describes it** (by inputs). What is ordered by start has to send every group at each "
         "input. Against that the mixed model sends no more in any case, but for the sum of one group without upserts.",
         '- So "no more than either" holds, of all that operators send: against positive/negative in every form; '
-        "against the temporal model as APAS describes it with upserts; against one that may be as late as it likes with "
-        "upserts for joins, DISTINCT and aggregates, at once, and for EXCEPT where the mixed model may be late too, "
-        "though not as late. In batches of five seconds it sends less than either in every case. At once, EXCEPT has to "
-        "send more than who waits.",
+        "against the temporal model as APAS describes it with upserts; against one that may be as late as it likes "
+        "with upserts for joins, DISTINCT and aggregates, at once, and for EXCEPT where the mixed model may be "
+        "late too, though not as late. In batches of five seconds it sends less than either in every case. At "
+        "once, EXCEPT has to send more than who waits.",
     ]
 
 
