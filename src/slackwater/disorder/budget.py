@@ -72,8 +72,8 @@ class Budget:
             ordered = np.sort(event)
             self._trials.count(ordered)
             allowed = self._sources_allow()
-            if self._learnt >= FEWEST and self._old_enough(before):
-                self._punctuation = max(self._punctuation, min(self._advance(ordered), allowed))
+            if self._learnt >= FEWEST and self._old_enough(unseen := self._unseen(before), before):
+                self._punctuation = max(self._punctuation, min(self._advance(ordered, unseen), allowed))
         return self._punctuation
 
     def _sources_allow(self) -> int:
@@ -150,19 +150,24 @@ class Budget:
         longest = (float(clock.highest()[-1]) for clock in self._clocks)
         return all(age >= times * each for age, each in zip(elapsed, longest, strict=True))
 
-    def _old_enough(self, before: tuple[int, int]) -> bool:
+    def _unseen(self, before: tuple[int, int]) -> float:
+        """The share of rows that are probably later than the stream is old."""
+        elapsed = _elapsed(before, self._firsts)
+        return max(clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
+
+    def _old_enough(self, unseen: float, before: tuple[int, int]) -> bool:
         """Whether rows that are later than the stream is old are rarer than the level.
 
         As long as there is no budget to pay for an error, the stream must also be twice as old as its longest delay.
         """
-        elapsed = _elapsed(before, self._firsts)
-        if self._account.small and not self._lasted(2.0, elapsed):
+        if self._account.small and not self._lasted(2.0, _elapsed(before, self._firsts)):
             return False
-        unseen = max(clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
         return unseen <= self._level() * exp(max(0.0, self._correction()))
 
-    def _advance(self, event: Times) -> int:
-        level, account = self._level(), self._correction()
+    def _advance(self, event: Times, unseen: float) -> int:
+        account = self._correction()
+        # What is unseen will be late whatever the delay: it is taken off the level, though never more than half of it.
+        level = max(self._level() - unseen, self._level() / 2)
         heads = np.array([float(self._now) - float(self._offset), float(self._newest)])
         usual = level * np.exp(self._trials.pressure())
         strict = np.maximum(usual * exp(account), level * exp(STRICTEST))
