@@ -31,8 +31,8 @@ def every_punctuation(batches):
     return itertools.combinations_with_replacement([levels[0] - 1, *levels], len(batches.ends))
 
 
-@settings(max_examples=40, deadline=None)
-@given(small_streams(6))
+@settings(max_examples=60, deadline=None)
+@given(small_streams(5))
 def test_the_optimum_is_the_lower_hull_of_everything_possible(batches):
     least = {}
     for punctuation in every_punctuation(batches):

@@ -68,8 +68,7 @@ MOMENT = pa.timestamp("us", "UTC")
 
 
 def script(folder: Path, names: Sequence[str] = tuple(QUERIES)) -> str:
-    """The file to run; a sink and a pipeline for each name. Its stream is written first."""
-    arrived(folder / "in")
+    """The file to run; a sink and a pipeline for each name."""
     sinks = [f"CREATE SINK {name} USING parquet OPTIONS (path '{folder / 'out' / name}');" for name in names]
     pipelines = [f"INSERT INTO {name} {QUERIES[name]};" for name in names]
     return "\n".join([STREAM.format(path=folder / "in"), VIEW, *sinks, *pipelines])

@@ -2,7 +2,7 @@
 
 import psutil
 import pytest
-from tests.faults.pipelines import answers, finish, script, spawn, strike, wait_until
+from tests.faults.pipelines import answers, arrived, finish, script, spawn, strike, wait_until
 
 NAME = "mixed"
 EXECUTOR = "CoarseGrainedExecutorBackend"
@@ -25,7 +25,11 @@ def executors(driver: int) -> list[psutil.Process]:
 @pytest.mark.timeout(600)
 def test_an_executor_that_is_killed_is_done_without(spark, tmp_path):
     hit, spared = tmp_path / "hit", tmp_path / "spared"
-    process = spawn(hit, script(hit, [NAME]), "--master", "local-cluster[2,1,1024]")
+    arrived(tmp_path / "in")
+    for folder in (hit, spared):
+        folder.mkdir()
+        (folder / "in").symlink_to(tmp_path / "in")
+    process = spawn(hit, script(hit, [NAME]), "--no-flush", "--master", "local-cluster[2,1,1024]")
     wait_until((hit / "check" / NAME / "offsets" / "1").exists, process)
     running = executors(process.pid)
     assert len(running) == 2, (hit / "shown.txt").read_text()
@@ -36,5 +40,5 @@ def test_an_executor_that_is_killed_is_done_without(spark, tmp_path):
         strike(process)
     assert process.returncode == 0, (hit / "shown.txt").read_text()
     assert not running[0].is_running()
-    finish(spared, script(spared, [NAME]))
+    finish(spared, script(spared, [NAME]), flush=False)
     assert answers(spark, hit, [NAME]) == answers(spark, spared, [NAME]) != {NAME: {}}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -20,7 +20,7 @@ from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Schema
 from slackwater.errors import QueryError
 from slackwater.semantics.casts import cast
 from slackwater.semantics.functions import CALLS, NAMED_CALLS
-from slackwater.semantics.rows import Row, Value
+from slackwater.semantics.rows import Row, Value, Values
 from slackwater.semantics.values import arithmetic, compared, divided, remainder, whole_divided
 
 ARITHMETIC: dict[type, Callable[[Value, Value], Value]] = {
@@ -69,6 +69,12 @@ class Scope:
 @lru_cache(maxsize=4096)
 def scope_of(schema: Schema) -> Scope:
     return Scope(schema)
+
+
+def values_of(exprs: Iterable[Expr], schema: Schema) -> Callable[[Row], Values]:
+    """What gives the values of expressions over a row of a schema."""
+    scope, trees = scope_of(schema), [parsed(expr.sql) for expr in exprs]
+    return lambda row: tuple(evaluate(tree, scope, row) for tree in trees)
 
 
 def value_of(expr: Expr, schema: Schema, row: Row) -> Value:

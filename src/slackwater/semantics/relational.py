@@ -16,19 +16,21 @@ from slackwater.algebra.nodes import Aggregate, Item
 from slackwater.algebra.schema import Expr, Schema
 from slackwater.semantics.aggregates import Fold
 from slackwater.semantics.calls import add_row, new_fold
-from slackwater.semantics.expressions import holds, scope_of, value_of
+from slackwater.semantics.expressions import scope_of, values_of
 from slackwater.semantics.rows import Row, Values
 from slackwater.semantics.values import orders
 
 
 def select(rows: Iterable[Row], condition: Expr, schema: Schema) -> list[Row]:
     """CSQL 4.1: the subsequence of the rows that satisfy C; unknown is not true."""
-    return [row for row in rows if holds(condition, schema, row)]
+    values = values_of([condition], schema)
+    return [row for row in rows if values(row)[0] is True]
 
 
 def project(rows: Iterable[Row], items: Sequence[Item], schema: Schema) -> list[Row]:
     """The select list over each row."""
-    return [replace(row, values=tuple(value_of(item.expr, schema, row) for item in items)) for row in rows]
+    values = values_of([item.expr for item in items], schema)
+    return [replace(row, values=values(row)) for row in rows]
 
 
 def join(left: Sequence[Row], right: Sequence[Row], condition: Expr | None, schema: Schema) -> list[Row]:
@@ -57,7 +59,7 @@ def minus(left: Iterable[Row], right: Iterable[Row]) -> list[Row]:
 
 def aggregate(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Row]:
     """One row per group: the group's items, then its aggregates. No rows, no groups: also without GROUP BY."""
-    keyed = groups(rows, lambda row: tuple(value_of(item.expr, schema, row) for item in node.group))
+    keyed = groups(rows, values_of([item.expr for item in node.group], schema))
     results = [
         replace(merged(group), values=key_of(group[0], node.group, schema) + aggregated(group, node, schema))
         for group in keyed.values()
@@ -66,7 +68,7 @@ def aggregate(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Row]
 
 
 def key_of(row: Row, items: Sequence[Item], schema: Schema) -> Values:
-    return tuple(value_of(item.expr, schema, row) for item in items)
+    return values_of([item.expr for item in items], schema)(row)
 
 
 def aggregated(group: Sequence[Row], node: Aggregate, schema: Schema) -> Values:
@@ -84,10 +86,10 @@ def aggregated(group: Sequence[Row], node: Aggregate, schema: Schema) -> Values:
 def folded(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Fold]:
     """One fold per aggregate call, after taking in the rows."""
     calls = [parsed(item.expr.sql) for item in node.aggregates]
-    folds = [new_fold(call) for call in calls]
+    folds, scope = [new_fold(call) for call in calls], scope_of(schema)
     for row in rows:
         for fold, call in zip(folds, calls, strict=True):
-            add_row(fold, call, scope_of(schema), row)
+            add_row(fold, call, scope, row)
     return folds
 
 
