@@ -91,6 +91,7 @@ class Run:
     stores: Mapping[int, Store]
     numbers: Mapping[int, int]
     kept: dict[int, list[Row]] = field(default_factory=dict)
+    stored: dict[int, list[Row]] = field(default_factory=dict)
 
     @classmethod
     def over(cls, plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> Run:
@@ -116,6 +117,11 @@ class Run:
 
     def arrivals(self, plan: Plan) -> list[Row]:
         """The record store as an extent sees it: every row, late or not, with the batch in which it came."""
+        if id(plan) not in self.stored:
+            self.stored[id(plan)] = self._arrivals(plan)
+        return self.stored[id(plan)]
+
+    def _arrivals(self, plan: Plan) -> list[Row]:
         match plan:
             case Scan():
                 return list(self.stores[id(plan)].rows)
