@@ -13,9 +13,9 @@ from tests.kernels.changelog.running import given_by, run
 from tests.kernels.changelog.trees import E, S, distinct, grouped, kernel, of_k, rows, window
 
 from slackwater.kernels.changelog.kernel import Changes
+from slackwater.kernels.changelog.reading import parse
 from slackwater.kernels.changelog.structures import STRUCTURES, kept
 from slackwater.kernels.changelog.timeline import NOTHING, best
-from slackwater.kernels.changelog.tree import parse
 from slackwater.kernels.state import State
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.testing.plans import Case

@@ -15,7 +15,7 @@ from tests.spark.fused.test_changelog import tree
 
 from slackwater.kernels.changelog.kernel import Changes
 from slackwater.kernels.changelog.partitioning import partitioning
-from slackwater.kernels.changelog.tree import parse
+from slackwater.kernels.changelog.reading import parse
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 

@@ -20,8 +20,8 @@ from slackwater.kernels.changelog.compress import compressed
 from slackwater.kernels.changelog.kernel import Changes, Step
 from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
 from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
+from slackwater.kernels.changelog.reading import malformed
 from slackwater.kernels.changelog.structures import Kept
-from slackwater.kernels.changelog.tree import malformed
 from slackwater.kernels.fused import EVENT_TIME, PUNCTUATION, Fused
 from slackwater.kernels.state import State
 

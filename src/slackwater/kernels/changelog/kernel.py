@@ -15,62 +15,22 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from slackwater.errors import QueryError
 from slackwater.kernels.arrays import EARLIEST, LATEST
-from slackwater.kernels.chain import parse as parse_chain
-from slackwater.kernels.changelog.aggregate import Grouped
-from slackwater.kernels.changelog.chained import ChainReader, Pipe
+from slackwater.kernels.changelog.chained import ChainReader
 from slackwater.kernels.changelog.compress import compressed
-from slackwater.kernels.changelog.counted import Counted as CountedWindow
 from slackwater.kernels.changelog.inputs import Reader, Taken
-from slackwater.kernels.changelog.join import Joined
-from slackwater.kernels.changelog.log import Log, Tuples, of_tuples
-from slackwater.kernels.changelog.meeting import Meeting, meeting_name
-from slackwater.kernels.changelog.minus import Without
-from slackwater.kernels.changelog.numbers import numbering, renumbered
+from slackwater.kernels.changelog.log import Log, of_tuples
+from slackwater.kernels.changelog.meeting import meeting_name
+from slackwater.kernels.changelog.operators import Operators
 from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
-from slackwater.kernels.changelog.rowwise import filtered, projected, streamed, united, windowed
-from slackwater.kernels.changelog.sequence import Ordered as InOrder
-from slackwater.kernels.changelog.sequence import placed
+from slackwater.kernels.changelog.reading import parse, refuse_marks
 from slackwater.kernels.changelog.structures import Kept, kept
-from slackwater.kernels.changelog.tree import (
-    Aggregate,
-    Chained,
-    Counted,
-    Distinct,
-    Filter,
-    Join,
-    Minus,
-    Node,
-    Numbered,
-    Ordered,
-    Piped,
-    Placed,
-    Project,
-    Query,
-    Read,
-    Source,
-    Streamed,
-    Turn,
-    Turns,
-    Union,
-    Window,
-    children,
-    meeting_of,
-    parse,
-    turns_of,
-    walk,
-)
-from slackwater.kernels.changelog.turns import Turns as Turning
-from slackwater.kernels.changelog.turns import by_time
-from slackwater.kernels.changelog.waiting import ReadAt, Waiting
-from slackwater.kernels.expressions import marks_of
-from slackwater.kernels.rows import ROW_TIME
+from slackwater.kernels.changelog.tree import Chained, Node, Piped, Query, Source, children, meeting_of, walk
+from slackwater.kernels.changelog.waiting import Waiting
 from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
 
 PUNCTUATION, SETTLED = "punctuation", "settled"
-Operator = Grouped | Joined | Without | CountedWindow | ReadAt | InOrder
 
 
 class Step(NamedTuple):
@@ -108,17 +68,9 @@ class Changes:
         refuse_marks(self.query.root)
         self.read = {node.input for node in walk(self.query.root) if isinstance(node, Source)}
         self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
-        self.chains: dict[int, ChainReader] = {}
-        self.chain_inputs: dict[int, str] = {}
-        self.pipes: dict[int, Pipe] = {}
-        self.operators: dict[int, Operator] = {}
-        self.turns: dict[int, Turning] = {}
-        nodes = list(walk(self.query.root))
-        self.meetings = {meeting_name(number) for number in map(meeting_of, nodes) if number is not None}
-        self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
-        self.sample = self._compiled(self.query.root)
-        readers = [*self.chains.values(), *(pipe.reader for pipe in self.pipes.values())]
-        self.slotted = any(reader.slotted for reader in readers)
+        self.operators = Operators(self.query, {name: reader.sample for name, reader in self.readers.items()})
+        meetings = map(meeting_of, walk(self.query.root))
+        self.meetings = {meeting_name(number) for number in meetings if number is not None}
 
     @property
     def kept(self) -> list[Kept]:
@@ -128,7 +80,7 @@ class Changes:
     @property
     def schema(self) -> pa.Schema:
         """The columns of the changelog."""
-        return self._written(of_tuples(self.sample)).schema
+        return self._written(of_tuples(self.operators.sample)).schema
 
     def init(self) -> State:
         return State()
@@ -167,7 +119,7 @@ class Changes:
         """What the batch comes to, by the name of a stream, then by the node of a chain."""
         taken: dict[str | int, Taken] = {}
         streams = [(name, reader) for name, reader in self.readers.items() if name in self.read]
-        sources: list[tuple[str | int, Reader | ChainReader]] = [*streams, *self.chains.items()]
+        sources: list[tuple[str | int, Reader | ChainReader]] = [*streams, *self.operators.chains.items()]
         for source, reader in sources:
             name = self._input(source)
             none = pa.RecordBatch.from_pylist([], self.query.inputs[name].schema)
@@ -181,16 +133,16 @@ class Changes:
         own: dict[str | int, Taken] = {}
         for leaf in leaves(root):
             if isinstance(leaf, Piped):
-                within = f"{name}{self.names[id(leaf)]}."
+                within = f"{name}{self.operators.names[id(leaf)]}."
                 log, known = self._told(memory, leaf.child, taken, span, within)
-                piped = self.pipes[id(leaf)].step(memory, log, known)
+                piped = self.operators.pipes[id(leaf)].step(memory, log, known)
                 own[id(leaf)] = piped._replace(upto=min(piped.upto, known.now))
             else:
                 source = leaf.input if isinstance(leaf, Source) else id(leaf)
                 own[source] = taken[source]
-        if self.slotted:
+        if self.operators.slotted:
             own, span = self._settled(memory, own, span, name)
-        return self._log(memory, root, {source: each.log for source, each in own.items()}, span), span
+        return self.operators.log(memory, root, {source: each.log for source, each in own.items()}, span), span
 
     def _settled(
         self, memory: Memory, taken: dict[str | int, Taken], span: Span, part: str
@@ -201,13 +153,13 @@ class Changes:
         memory.put(f"{part}{SETTLED}", now)
         told: dict[str | int, Taken] = {}
         for source, each in taken.items():
-            name = source if isinstance(source, str) else f"{self.names[source]}."
+            name = source if isinstance(source, str) else f"{self.operators.names[source]}."
             told[source] = each._replace(log=Waiting(f"{part}waiting.{name}").step(memory, each.log, now))
         return told, Span(before, now)
 
     def _input(self, source: str | int) -> str:
         """The input that a stream or a chain reads."""
-        return source if isinstance(source, str) else self.chain_inputs[source]
+        return source if isinstance(source, str) else self.operators.inputs[source]
 
     def _written(self, log: Log) -> pa.RecordBatch:
         return written(log, self.profile, self.query.root.edge.key, self.net, self.upserts)
@@ -222,103 +174,6 @@ class Changes:
             memory.put(place, marks[name])
         return marks
 
-    def _log(self, memory: Memory, node: Node, taken: Mapping[str | int, Log], span: Span) -> Log:
-        """The changelog of an operator for a stretch of time."""
-        match node:
-            case Source(input=name, numbered=numbered):
-                return numbering(taken[name]) if numbered else taken[name]
-            case Chained() | Piped() | Turn():
-                return taken[id(node)]
-            case Turns(child=child):
-                streams = list(turns_of(child))
-                logs = [self._log(memory, each.child, taken, span) for each in streams]
-                turned, times, turns = self.turns[id(node)].step(memory, logs)
-                own: dict[str | int, Log] = {id(each): log for each, log in zip(streams, turned, strict=True)}
-                return by_time(self._log(memory, child, own, turns), times, turns)
-            case Union() | Join() | Minus():
-                logs = [self._log(memory, each, taken, span) for each in (node.left, node.right)]
-            case _:
-                logs = [self._log(memory, node.child, taken, span)]
-        return self._applied(memory, node, logs, span)
-
-    def _applied(self, memory: Memory, node: Node, logs: list[Log], span: Span) -> Log:
-        if isinstance(node, Streamed | Read):
-            self._meet(memory, node, logs[0], span)
-        match node:
-            case Window(range=length):
-                return windowed(logs[0], length)
-            case Streamed(lifetime=lifetime):
-                return streamed(logs[0], lifetime)
-            case Placed(child=child):
-                return placed(logs[0], self.query.inputs[child.input].arrival)
-            case Numbered():
-                return renumbered(memory, f"{self.names[id(node)]}.rows", logs[0])
-            case Filter(condition=condition):
-                return filtered(logs[0], condition)
-            case Project(items=items):
-                return projected(logs[0], items)
-            case Union():
-                return united(*logs)
-        match self.operators[id(node)]:
-            case Grouped() as grouped:
-                return grouped.step(memory, logs[0], span)
-            case InOrder() as ordered:
-                return ordered.step(memory, logs[0])
-            case CountedWindow() | ReadAt() as window:
-                return window.step(memory, logs[0], span)
-            case Joined() as joined:
-                return joined.step(memory, logs[0], logs[1], span)
-            case without:
-                return without.step(memory, logs, span)
-
-    def _meet(self, memory: Memory, node: Streamed | Read, log: Log, span: Span) -> None:
-        """Answers of a subquery are told to what they are read together with."""
-        slide = node.slide if isinstance(node, Read) else node.lifetime
-        if node.meeting is not None and slide is not None:
-            Meeting(node.meeting, slide).next(memory, log.born.start, span)
-
-    def _compiled(self, node: Node) -> Tuples:
-        """Makes the operators below and at a node; says what it yields, by trying it out on no tuples."""
-        if isinstance(node, Source):
-            sample = self.readers[node.input].sample
-            return numbering(of_tuples(sample)).born if node.numbered else sample
-        if isinstance(node, Chained):
-            self.chains[id(node)] = ChainReader(
-                self.names[id(node)], parse_chain(node.chain), node.lifetime, node.meeting
-            )
-            self.chain_inputs[id(node)] = node.input
-            return self.chains[id(node)].sample
-        if isinstance(node, Piped):
-            below = self._compiled(node.child)
-            pipe = Pipe(self.names[id(node)], node.steps, node.lifetime, below, node.meeting)
-            self.pipes[id(node)] = pipe
-            return pipe.reader.sample
-        if isinstance(node, Turn):
-            return self._compiled(node.child)
-        if isinstance(node, Turns):
-            self.turns[id(node)] = Turning(self.names[id(node)], [each.range for each in turns_of(node.child)])
-            return self._compiled(node.child)
-        inputs = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)
-        samples = [self._compiled(each) for each in inputs]
-        name = self.names[id(node)]
-        levels = [each.edge.level for each in inputs]
-        match node:
-            case Aggregate(group=group, calls=calls):
-                self.operators[id(node)] = Grouped(name, group, calls, samples[0], levels[0])
-            case Counted(range=length, every=every, by=by, count_by=count_by, numbered=numbered):
-                self.operators[id(node)] = CountedWindow(name, length, every, by, count_by, samples[0], numbered)
-            case Ordered(by=by):
-                self.operators[id(node)] = InOrder(f"{name}.rows", by)
-            case Read(slide=slide):
-                self.operators[id(node)] = ReadAt(name, slide)
-            case Distinct() | Minus():
-                self.operators[id(node)] = Without(name, samples[0], levels)
-            case Join(columns=columns, on=on, condition=condition):
-                both = (samples[0], samples[1]), (levels[0], levels[1])
-                self.operators[id(node)] = Joined(name, columns, on, condition, *both)
-        logs = [of_tuples(sample) for sample in samples]
-        return self._applied(Memory(State()), node, logs, Span(EARLIEST, EARLIEST)).born
-
 
 def leaves(node: Node) -> Iterator[Source | Chained | Piped]:
     """Where a part of the tree begins: what it reads, and what is piped to it."""
@@ -327,27 +182,3 @@ def leaves(node: Node) -> Iterator[Source | Chained | Piped]:
     else:
         for each in children(node):
             yield from leaves(each)
-
-
-def refuse_marks(root: Node) -> None:
-    """Of the marks of an instant a tuple with a lifetime has its start, `row_time`, and no other."""
-    for node in walk(root):
-        match node:
-            case Filter(condition=tree):
-                trees = [tree]
-            case Project(items=items):
-                trees = [item.tree for item in items]
-            case Aggregate(group=group, calls=calls):
-                trees = [item.tree for item in group] + [tree for call in calls for tree in call.arguments]
-            case Join(on=on, condition=condition):
-                trees = [tree for pair in on for tree in pair] + ([] if condition is None else [condition])
-            case _:
-                continue
-        named = set().union(*map(marks_of, trees)) - (set() if isinstance(node, Join) else {ROW_TIME})
-        if named:
-            raise QueryError(
-                "SW-361",
-                f"'{sorted(named)[0]}' has no meaning for rows that may still change",
-                expected="row_time, or the columns of the input",
-                hint="use the event time column instead",
-            )

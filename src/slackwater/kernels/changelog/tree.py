@@ -14,17 +14,14 @@ primary key or null; both are the algebra's. Times are in microseconds.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from slackwater.errors import QueryError
 from slackwater.kernels.chain import Call, Item, Length
 from slackwater.kernels.expressions import Tree
-from slackwater.kernels.types import arrow_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,33 +290,6 @@ def walk(node: Node) -> Iterator[Node]:
         yield from walk(each)
 
 
-def parse(document: str | Mapping[str, Any]) -> Query:
-    """A query from its JSON form, or a QueryError that says what is wrong with it."""
-    given = json.loads(document) if isinstance(document, str) else document
-    try:
-        inputs = {name: _input(each) for name, each in given["inputs"].items()}
-        query = Query(inputs, _node(given["query"]))
-    except (KeyError, TypeError, ValueError) as cause:
-        raise malformed(f"{cause!r}") from cause
-    for node in walk(query.root):
-        if isinstance(node, Source | Chained) and node.input not in inputs:
-            raise malformed(f"there is no input {node.input!r}")
-        if ends(node, inputs) and node.edge.level < 4:
-            raise malformed(f"tuples of a {type(node).__name__.lower()} may be ended, but its class is not 4")
-        if isinstance(node, Counted) and node.child.edge.level != 1:
-            raise malformed("only the rows of a stream can be counted")
-    return query
-
-
-def malformed(what: str) -> QueryError:
-    return QueryError(
-        "SW-360",
-        f"the tree of operators is not well formed: {what}",
-        expected="inputs and query as the module's text shows them",
-        hint="let the planner write it",
-    )
-
-
 def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
     """Whether a later input may end what an operator yields."""
     match node:
@@ -333,83 +303,3 @@ def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
             return True
         case _:
             return any(ends(each, inputs) for each in children(node))
-
-
-def _input(given: Mapping[str, Any]) -> Input:
-    columns = tuple((name, arrow_type(kind)) for name, kind in given["columns"])
-    return Input(columns, given["time"], given.get("arrival"), given.get("change_type"), tuple(given.get("key", ())))
-
-
-def _node(given: Mapping[str, Any]) -> Node:
-    edge = Edge(int(given["class"]), None if given.get("key") is None else tuple(given["key"]))
-    if edge.level not in (1, 2, 3, 4):
-        raise ValueError(f"there is no class {edge.level}")
-    match given["op"]:
-        case "source":
-            return Source(edge, given["input"], bool(given.get("numbered")))
-        case "stream":
-            return Streamed(edge, _node(given["child"]), given.get("lifetime"), given.get("meeting"))
-        case "chain":
-            return Chained(edge, given["input"], given["chain"], given.get("lifetime"), given.get("meeting"))
-        case "placed":
-            return Placed(edge, _source(given["child"]))
-        case "numbered":
-            return Numbered(edge, _node(given["child"]))
-        case "ordered":
-            return Ordered(edge, _node(given["child"]), given["by"])
-        case "pipe":
-            return Piped(
-                edge, _node(given["child"]), tuple(given["steps"]), given.get("lifetime"), given.get("meeting")
-            )
-        case "read":
-            return Read(edge, _node(given["child"]), int(given["slide"]), given.get("meeting"))
-        case "window":
-            return Window(edge, _node(given["child"]), int(given["range"]))
-        case "counted":
-            ((unit, amount),) = given["range"].items()
-            length = Length(int(amount), unit == "time")
-            by, counts = tuple(given.get("by", ())), tuple(given.get("count_by", given.get("by", ())))
-            numbered = bool(given.get("numbered"))
-            return Counted(edge, _node(given["child"]), length, int(given["every"]), by, counts, numbered)
-        case "filter":
-            return Filter(edge, _node(given["child"]), given["condition"])
-        case "project":
-            return Project(edge, _node(given["child"]), _items(given["items"]))
-        case "aggregate":
-            calls = tuple(_call(*each) for each in given["calls"])
-            return Aggregate(edge, _node(given["child"]), _items(given["group"]), calls)
-        case "distinct":
-            return Distinct(edge, _node(given["child"]))
-        case "turn":
-            return Turn(edge, _node(given["child"]), given["range"])
-        case "turns":
-            return Turns(edge, _node(given["child"]))
-        case "union":
-            return Union(edge, _node(given["left"]), _node(given["right"]))
-        case "minus":
-            return Minus(edge, _node(given["left"]), _node(given["right"]))
-        case "join":
-            on = tuple((left, right) for left, right in given["on"])
-            sides = _node(given["left"]), _node(given["right"])
-            return Join(edge, *sides, tuple(given["columns"]), on, given.get("condition"))
-        case other:
-            raise ValueError(f"there is no operator {other!r}")
-
-
-def _source(given: Mapping[str, Any]) -> Source:
-    match _node(given):
-        case Source() as source:
-            return source
-    raise ValueError("only the rows of an input need a place")
-
-
-def _items(given: Sequence[Any]) -> tuple[Item, ...]:
-    return tuple(Item(name, tree, _kind(kind)) for name, tree, kind in given)
-
-
-def _call(name: str, function: str, arguments: Sequence[Tree], kind: str, options: Mapping[str, bool]) -> Call:
-    return Call(name, function, tuple(arguments), _kind(kind), **options)
-
-
-def _kind(name: str) -> pa.DataType | None:
-    return None if name == "unknown" else arrow_type(name)
