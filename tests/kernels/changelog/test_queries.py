@@ -175,6 +175,9 @@ QUERIES = {
     "the last rows of slides apart with those of another": """SELECT e.id, q.v FROM Events AS e [RANGE 1 TUPLE,
         FREQUENCY 4 seconds], (SELECT id, v FROM Pulses [RANGE 7 seconds SLIDE 4 seconds] UNION ALL SELECT id, v
         FROM Readings) AS q [RANGE 2 TUPLES, FREQUENCY 4 seconds] WHERE e.id = q.id""",
+    "sampled, the last rows with those of another": """SELECT q.id, r.v FROM (SELECT id FROM Pulses
+        [FREQUENCY 5 seconds]) AS q [RANGE 2 TUPLES, FREQUENCY 2 seconds], Readings AS r [RANGE 4 TUPLES,
+        FREQUENCY 2 seconds]""",
     "numbers": "SELECT id, row_number FROM Readings [RANGE 5 seconds] WHERE row_number % 2 = 1",
     "numbers of a changelog": "SELECT id, row_number FROM Edits [RANGE 5 seconds]",
     "numbers of groups": """SELECT id, COUNT(*) AS n, row_number FROM Readings [RANGE 5 seconds] GROUP BY id
@@ -258,6 +261,19 @@ def test_pairs_that_are_met_at_one_time_come_in_the_order_in_which_they_began():
     }
     changes = ran(plan, given).changes
     assert [(each.row["v"], each.valid_from // SECOND) for each in changes] == [(100, 7), (104, 9)]
+
+
+def test_windows_that_are_read_together_go_as_far_as_the_slowest():
+    """At 16 s one side has come to its boundary; the other, of samples of 5 s, comes to it with the flush."""
+    plan = bind_query(f"{QUERIES['sampled, the last rows with those of another']} EMIT CHANGES", CATALOG)
+    pulse, reading = {"id": 0, "v": 9, "ts": 7 * SECOND}, {"id": 0, "v": 3, "ts": 12 * SECOND}
+    feeds = {
+        "Pulses": Feed((Batch((pulse,), 16 * SECOND), Batch())),
+        "Readings": Feed((Batch((reading,), 16 * SECOND), Batch())),
+    }
+    found = ran(plan, feeds)
+    check_same(found, interpret(plan, feeds, flush=True))
+    assert [(each.valid_from + 1) // SECOND for each in found.changes] == [14, 16]
 
 
 @pytest.mark.parametrize("name", ["greatest number", "numbers of what is sampled", "numbers of a subquery"])

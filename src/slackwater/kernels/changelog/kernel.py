@@ -20,7 +20,7 @@ from slackwater.kernels.changelog.chained import ChainReader
 from slackwater.kernels.changelog.compress import compressed
 from slackwater.kernels.changelog.inputs import Reader, Taken
 from slackwater.kernels.changelog.log import Log, of_tuples
-from slackwater.kernels.changelog.meeting import meeting_name
+from slackwater.kernels.changelog.meeting import SETTLED, meeting_name
 from slackwater.kernels.changelog.operators import Operators
 from slackwater.kernels.changelog.profiles import check_profile, check_upserts, written
 from slackwater.kernels.changelog.reading import parse, refuse_marks
@@ -30,7 +30,7 @@ from slackwater.kernels.changelog.waiting import Waiting
 from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Span
 
-PUNCTUATION, SETTLED = "punctuation", "settled"
+PUNCTUATION = "punctuation"
 
 
 class Step(NamedTuple):
@@ -104,6 +104,8 @@ class Changes:
         before = memory.number(PUNCTUATION, EARLIEST)
         span = Span(before, max(before, min(marks.values())))
         memory.put(PUNCTUATION, span.now)
+        if self.operators.slotted:
+            memory.put(SETTLED, memory.number(SETTLED, EARLIEST))
         taken = self._taken(memory, batches, marks, span)
         log, span = self._told(memory, self.query.root, taken, span, "")
         if self.net:

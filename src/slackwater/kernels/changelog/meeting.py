@@ -27,6 +27,15 @@ def meeting_name(number: int) -> str:
     return f"meeting.{number}"
 
 
+SETTLED = "settled"
+"""Where a query keeps how far all that it reads has come, if some of that waits for slots to pass."""
+
+
+def settled(memory: Memory, mark: int) -> int:
+    """How far all windows have come when one has come to a mark: those that read samples may be behind."""
+    return min(mark, memory.number(SETTLED, mark))
+
+
 class Meeting:
     """The boundaries at which something of a meeting is evaluated, and that have not passed, as multiples of its
     slide."""
@@ -37,7 +46,7 @@ class Meeting:
 
     def note(self, memory: Memory, first: Ints, last: Ints, span: Span) -> None:
         """All boundaries from a first to a last one, for each of some rows."""
-        passed = EARLIEST if span.now == LATEST else span.now // self.slide
+        passed = EARLIEST if span.now == LATEST else settled(memory, span.now) // self.slide
         before = memory.ints(self.name)
         found = _ranges(np.maximum(first, passed + 1), last)
         memory.put(self.name, np.union1d(before[before > passed], found))
@@ -99,8 +108,9 @@ class Side:
             own = np.array([own.min(), own.max()])
             within.put("own", own)
         if span.now == LATEST:
-            begin = span.before // self.meeting.slide + 1
-            self.meeting.note(memory, np.maximum(own[:1], begin), own[1:], span)
+            begin = settled(memory, span.before) // self.meeting.slide + 1
+            last = np.maximum(own[1:], span.before // self.meeting.slide)  # it has come so far before
+            self.meeting.note(memory, np.maximum(own[:1], begin), last, span)
 
     def held(self, memory: Memory, rows: Rows, span: Span) -> Rows:
         """After a flush, what is held where something is evaluated."""
