@@ -197,7 +197,7 @@ QUERIES = {
 def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
     count = 0
-    for seed in range(8):
+    for seed in range(4 if name in TUPLES else 8):
         feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=30)
         found = ran(plan, feeds)
         check_same(found, interpret(plan, feeds, flush=True))
@@ -209,7 +209,7 @@ def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
 def test_rows_that_come_one_by_one_give_the_same(name: str):
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
     kernel = changelog_kernel(changes_of(plan))
-    for seed in range(3):
+    for seed in range(1 if name in TUPLES else 3):
         batches = given_by(plan, make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14))
         assert told(run(kernel, one_by_one(batches))) == told(run(kernel, batches))
 

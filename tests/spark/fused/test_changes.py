@@ -41,9 +41,14 @@ QUERIES = {
     "groups of two and a sample": """SELECT id, SUM(n) AS total FROM (SELECT p.id, COUNT(*) AS n FROM Readings AS r
         [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds] GROUP BY p.id
         UNION ALL SELECT id, v FROM Readings [FREQUENCY 2 seconds]) AS q [RANGE 3 TUPLES] GROUP BY id EMIT CHANGES""",
+    "pairs of the last rows": """SELECT id, w, row_number FROM (SELECT r.id, p.v AS w FROM Readings
+        [RANGE 2 TUPLES] AS r, Pulses [RANGE 30 seconds] AS p) AS q EMIT CHANGES""",
+    "the last rows with extents": """SELECT r.id, p.v FROM Readings [RANGE 2 TUPLES, FREQUENCY 3 seconds] AS r,
+        Pulses [RANGE 30 seconds SLIDE 3 seconds] AS p EMIT CHANGES""",
     "everything": "SELECT COUNT(*) AS n FROM Readings WHERE v > 0 EMIT CHANGES",
 }
-STREAMS = {name: ["Readings", "Pulses"] for name in ("join", "minus", "sampled of two", "groups of two and a sample")}
+TWO = ("join", "minus", "sampled of two", "groups of two and a sample", "pairs of the last rows")
+STREAMS = {name: ["Readings", "Pulses"] for name in (*TWO, "the last rows with extents")}
 
 
 def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
