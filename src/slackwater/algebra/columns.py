@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -21,10 +19,11 @@ from slackwater.algebra.nodes import (
     View,
     Window,
 )
+from slackwater.algebra.remembered import remembered
 from slackwater.algebra.schema import Field, Schema
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def schema_of(plan: Plan) -> Schema:
     """The columns of an operator's rows, in order."""
     match plan:

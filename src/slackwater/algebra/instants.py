@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.nodes import Aggregate, Disorder, Frequency, Plan, Scan, Subquery, View, Window, inputs
+from slackwater.algebra.remembered import remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Instants:
         return not self.at_rows
 
 
-@lru_cache(maxsize=4096)
+@remembered
 def instants_of(plan: Plan) -> Instants:
     """The instants of an operator; of its left input where it has two (the binder checks that they agree)."""
     match plan:
