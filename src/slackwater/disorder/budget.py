@@ -166,8 +166,8 @@ class Budget:
 
     def _advance(self, event: Times, unseen: float) -> int:
         account = self._correction()
-        # What is unseen will be late whatever the delay: it is taken off the level, though never more than half of it.
-        level = max(self._level() - unseen, self._level() / 2)
+        # What is unseen will be late whatever the delay, and may be twice what is expected: it is taken off the level.
+        level = max(self._level() - 2 * unseen, self._level() / 2)
         heads = np.array([float(self._now) - float(self._offset), float(self._newest)])
         usual = level * np.exp(self._trials.pressure())
         strict = np.maximum(usual * exp(account), level * exp(STRICTEST))
