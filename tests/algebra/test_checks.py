@@ -16,6 +16,7 @@ FIELDS = tuple(Field(*each) for each in [("id", "int"), ("v", "double"), ("s", "
 CATALOG = Catalog((StreamDef("S", FIELDS, event_time="t"), StreamDef("R", FIELDS, event_time="t")))
 ROWS = scan("S").window(range="1 minute")
 EXTENTS = scan("S").window(range="5 minutes", slide="1 minute")
+SLOWER = scan("S").window(range="5 minutes", slide="5 minutes")
 
 
 def checked(query: Query) -> Plan:
@@ -61,6 +62,8 @@ def test_sound_plans(query: Query):
         (ROWS.join(scan("R").window(range="1 minute", every=5)), "SW-227"),
         (scan("S").window(range="1 minute", every=5).join(scan("R").window(range="1 minute", every=5)), "SW-227"),
         (EXTENTS.select("id").minus(scan("S").select("id")), "SW-227"),
+        (EXTENTS.select("id").union(SLOWER.select("id")).minus(EXTENTS.select("id")), "SW-227"),
+        (EXTENTS.select("id").union(SLOWER.select("id")).distinct(), "SW-227"),
         (ROWS.join(scan("R", "s")), "SW-205"),
         (scan("S").select("id").union(scan("S").select("id", "v")), "SW-226"),
         (scan("S").select("v").union(scan("S").select("t")), "SW-226"),

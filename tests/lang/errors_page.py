@@ -90,6 +90,7 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Joins and unions": [
         "SELECT A.vehID\nFROM Sensors A [RANGE 5 minutes SLIDE 1 minute],\n     Sensors B [RANGE 5 minutes SLIDE 30 seconds]",
+        "SELECT vehID FROM Sensors [RANGE 5 minutes SLIDE 1 minute]\nUNION ALL SELECT vehID FROM Sensors [RANGE 5 minutes SLIDE 5 minutes]\nEXCEPT SELECT segment FROM Sensors [RANGE 5 minutes SLIDE 1 minute]",
         "SELECT A.vehID\nFROM Sensors A [RANGE 5 minutes SLIDE 1 minute]\nJOIN Sensors B [RANGE 5 minutes] ON A.vehID = B.vehID",
         "SELECT A.vehID FROM Sensors A LEFT JOIN Sensors B ON A.vehID = B.vehID",
         "SELECT A.vehID FROM Sensors A JOIN Sensors B",
@@ -121,7 +122,6 @@ TIMESTAMP BY ts CHANGELOG BY op;
 """
 CHANGELOGS = [
     "SELECT speed FROM Edits [RANGE 2 TUPLES] EMIT CHANGES",
-    "SELECT vehID FROM Sensors [RANGE 5 minutes SLIDE 1 minute]\nUNION ALL SELECT vehID FROM Sensors [RANGE 5 minutes SLIDE 5 minutes]\nEXCEPT SELECT segment FROM Sensors [RANGE 5 minutes SLIDE 1 minute] EMIT CHANGES",
     "CREATE SINK fast USING parquet OPTIONS (path 'fast', changelog.profile 'avro');\nINSERT INTO fast SELECT vehID FROM Sensors EMIT CHANGES",
     "CREATE SINK fast USING parquet OPTIONS (path 'fast', changelog.upserts 'true');\nINSERT INTO fast SELECT vehID FROM Sensors EMIT CHANGES",
 ]  # fmt: skip

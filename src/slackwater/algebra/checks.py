@@ -35,6 +35,8 @@ from slackwater.errors import QueryError
 
 ESTIMATORS = ("budget", "adaptive", "periodic", "adhoc", "max-delay", "two-max", "quantile")
 """What may stand after DRATIO p% USING (disorder.md); a fixed SLACK is not an estimate."""
+GATHERING = (Join, Minus, Aggregate, Distinct)
+"""What puts all answers of an instant together."""
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
@@ -52,6 +54,8 @@ def check(plan: Plan) -> Plan:
 
 def check_node(plan: Plan) -> None:
     """One operator, its inputs being sound."""
+    if isinstance(plan, GATHERING):
+        _check_one_pace(plan)
     match plan:
         case Disorder(child=child, policy=policy):
             _check_control(child, policy)
@@ -282,6 +286,18 @@ def _check_same_instants(left: Plan, right: Plan) -> None:
             "SW-227", f"one side of EXCEPT has its instants {_when(left)}, the other {_when(right)}",
             expected="the same SLIDE on both sides", hint="give both windows the same SLIDE",
         )  # fmt: skip
+
+
+def _check_one_pace(plan: Plan) -> None:
+    """What puts the answers of an instant together needs instants that all of them share."""
+    for child in inputs(plan):
+        for each in _same_query(child):
+            if isinstance(each, Union) and instants_of(each.left).every != instants_of(each.right).every:
+                raise QueryError(
+                    "SW-227", f"UNION ALL puts answers together that come {_when(each.left)} and {_when(each.right)}",
+                    expected="the same SLIDE on both sides of what is compared, joined or grouped",
+                    hint="give both windows the same SLIDE, or put the UNION ALL into a subquery and a window over it",
+                )  # fmt: skip
 
 
 def _check_sync(child: Plan, mode: Mode) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from slackwater.algebra.checks import GATHERING
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import columns, parsed
 from slackwater.algebra.instants import instants_of
@@ -48,8 +49,6 @@ from slackwater.spark.fused.turns import in_turn
 
 RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
-GATHERING = (Join, Minus, Aggregate, Distinct)
-"""What puts the answers of a boundary together."""
 ORDERED = ("first", "last")
 """The calls that depend on the order of rows."""
 
@@ -88,8 +87,6 @@ def _input(scan: Scan) -> Node:
 
 def lowered(plan: Plan, read: bool = False) -> Lowered:
     """The operator of a plan over those of its inputs; `read`: as its relation at the boundaries of what is above."""
-    if _stands(plan) and isinstance(plan, GATHERING) and _slides_apart(plan):
-        raise refused("answers of different slides have no boundaries in common: put their UNION into a subquery")
     gathered, read = read, _stands(plan) and (read or isinstance(plan, GATHERING))
     apart = gathered and _counts_parts(plan)
     if _stands(plan) and not apart and (one_stream(plan) or not isinstance(plan, RELATIONAL)):
@@ -178,16 +175,6 @@ def _counts_parts(plan: Plan) -> bool:
             window = instants_of(child).window
             return window is not None and not window.is_time and bool(instants_of(child).by)
     return False
-
-
-def _slides_apart(plan: Plan) -> bool:
-    """Whether a UNION of this query, its subqueries apart, puts answers of different slides together."""
-    match plan:
-        case Scan() | Subquery() | View():
-            return False
-        case Union(left=left, right=right) if instants_of(left).every != instants_of(right).every:
-            return True
-    return any(map(_slides_apart, inputs(plan)))
 
 
 def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Lowered) -> Lowered:
