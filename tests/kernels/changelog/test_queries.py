@@ -197,7 +197,7 @@ QUERIES = {
 def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
     count = 0
-    for seed in range(5):
+    for seed in range(6):
         feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=30)
         found = ran(plan, feeds)
         check_same(found, interpret(plan, feeds, flush=True))
