@@ -64,6 +64,23 @@ KEYS: list[tuple[str, Query, tuple[str, ...] | None]] = [
     ("of a join with a stream without one", rows("Changes", "A").join(rows(alias="B")), None),
     ("of distinct: every column", rows().select("segment").distinct(), ("segment",)),
     ("of a union: none", rows("Changes", "A").union(rows("Changes", "B")), None),
+    ("of answers at boundaries: until the next", sliding().group("segment").count().alias("q"), ("segment",)),
+    (
+        "of such answers in a window: none, as several live",
+        sliding().group("segment").count().alias("q").where("count > 1").window(range="5 minutes"),
+        None,
+    ),
+    (
+        "of answers at every row, read as a stream: none",
+        rows().window(range="30 seconds").group("segment").count().alias("q"),
+        None,
+    ),
+    (
+        "of answers that may change, in a window",
+        rows().group("segment").count().alias("q").window(range="5 minutes"),
+        ("segment",),
+    ),
+    ("of rows in a window over a subquery", rows("Changes").alias("q").window(range="5 minutes"), ("vehID",)),
 ]
 
 

@@ -8,6 +8,8 @@ from sqlglot import exp
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import conjuncts, identifier, name_of, parsed
+from slackwater.algebra.finality import answers_again
+from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Distinct,
@@ -20,6 +22,7 @@ from slackwater.algebra.nodes import (
     Subquery,
     Union,
     View,
+    Window,
     inputs,
 )
 from slackwater.algebra.schema import Expr
@@ -37,7 +40,10 @@ def key_of(plan: Plan) -> Key | None:
         case View(declared_key=declared) if declared:
             return tuple(expr.sql for expr in declared)
         case View(query=query) | Subquery(query=query):
-            return key_of(query)
+            at_once = instants_of(query).jumping or not answers_again(query)
+            return key_of(query) if at_once else None
+        case Window(child=child) if _comes_again(child):
+            return None  # several answers of one key live at once
         case Aggregate(group=group):
             return tuple(item.name for item in group)
         case Project():
@@ -53,6 +59,16 @@ def key_of(plan: Plan) -> Key | None:
             return None
         case _:
             return key_of(inputs(plan)[0])
+
+
+def _comes_again(plan: Plan) -> bool:
+    """Whether a query without a declared key, read as a stream, tells of one key at several times."""
+    match plan:
+        case Select(child=child) | Project(child=child):
+            return _comes_again(child)
+        case View(declared_key=(), query=query) | Subquery(query=query):
+            return answers_again(query)
+    return False
 
 
 def _projected(plan: Project) -> Key | None:

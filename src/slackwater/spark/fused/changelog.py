@@ -12,6 +12,7 @@ from typing import Any
 from slackwater.algebra.checks import GATHERING
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import columns, parsed
+from slackwater.algebra.finality import changing
 from slackwater.algebra.instants import instants_of
 from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.nodes import (
@@ -38,7 +39,7 @@ from slackwater.algebra.schema import PSEUDO_COLUMNS, Schema
 from slackwater.errors import QueryError
 from slackwater.kernels.expressions import marks_of
 from slackwater.spark.fused.edges import Lowered, Named, Node, edged, final, key_under, unique
-from slackwater.spark.fused.finality import SETS, changing, leaf_of, one_stream, row_wise, unions
+from slackwater.spark.fused.finality import SETS, leaf_of, one_stream, row_wise, unions
 from slackwater.spark.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, with_marks
 from slackwater.spark.fused.lowering import call, chain_of, length, steps_over
 from slackwater.spark.fused.meeting import meeting

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -25,27 +24,6 @@ from slackwater.algebra.nodes import (
 )
 
 SETS = (Join, Union, Minus)
-
-
-def changing(plan: Plan) -> bool:
-    """Whether what a query yields may still change, so that only its changelog says what it means."""
-    for node in walk(plan):
-        match node:
-            case Scan(change_type=str()):
-                return True
-            case Aggregate(child=child) if instants_of(child).at_rows:
-                if instants_of(child).window is None or _joins(child):
-                    return True
-            case Distinct() | Minus() if instants_of(node).at_rows:
-                return True
-    return False
-
-
-def _joins(plan: Plan) -> bool:
-    """Whether a join stands in a query, its subqueries apart: those that have final answers are streams."""
-    if isinstance(plan, Scan | Subquery | View):
-        return False
-    return isinstance(plan, Join) or any(map(_joins, inputs(plan)))
 
 
 def one_stream(plan: Plan) -> bool:
