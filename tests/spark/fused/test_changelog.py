@@ -143,7 +143,7 @@ def test_marks_of_an_instant_are_columns_where_they_are_asked_for():
     assert Changes(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]
 
 
-def test_what_has_no_kernel_is_refused():
+def test_answers_of_different_slides_are_not_compared():
     extents = "SELECT id FROM S [RANGE 6 seconds SLIDE {} seconds]"
-    with pytest.raises(QueryError, match="SW-363"):
+    with pytest.raises(QueryError, match="SW-227"):
         tree(f"{extents.format(3)} UNION ALL {extents.format(2)} EXCEPT {extents.format(3)}")
