@@ -35,6 +35,8 @@ QUERIES = {
     "SELECT DISTINCT id, v FROM Edits": {"Edits": ("id",)},
     "SELECT id, v FROM S [RANGE 1 TUPLE, FREQUENCY 1 TUPLE PARTITIONED BY id]": {"S": ("id",)},
     "SELECT v FROM S [RANGE 2 TUPLES]": None,
+    "SELECT id FROM S [RANGE 2 TUPLES, FREQUENCY 5 seconds PARTITIONED BY id] "
+    "UNION ALL SELECT id FROM R [RANGE 5 seconds SLIDE 5 seconds]": None,
 }
 
 

@@ -135,6 +135,8 @@ def _through(cuts: list[Cut], given: Sequence[steps.Step]) -> list[Cut]:
                 cuts = list(_renamed(cuts, [(item.name, item.tree) for item in items], lost=True))
             case steps.Aggregate(group=group):
                 cuts = list(_renamed(cuts, [(item.name, item.tree) for item in group], lost=False))
+            case steps.Window(range=length, every=every) if every.is_time and not length.is_time:
+                return []  # the last rows stand at every boundary up to the last row of all, of whichever part
             case steps.Window(range=length, every=every, by=by, count_by=count_by):
                 counted = set(by) & set(count_by) if not every.is_time and every.amount > 1 else set(by)
                 free = length.is_time and (every.is_time or every.amount == 1)
