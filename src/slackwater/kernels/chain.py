@@ -147,16 +147,16 @@ def parse_step(given: Mapping[str, Any]) -> Step:
         case "filter":
             return Filter(given["condition"])
         case "project":
-            return Project(_items(given["items"]))
+            return Project(items_of(given["items"]))
         case "window":
             by = tuple(given.get("by", ()))
             counts = tuple(given.get("count_by", by))
             flags = given.get("strict", False), given.get("whole", False)
-            return Window(_length(given["range"]), _length(given["every"]), by, counts, *flags)
+            return Window(length_of(given["range"]), length_of(given["every"]), by, counts, *flags)
         case "aggregate":
-            return Aggregate(_items(given["group"]), tuple(_call(*each) for each in given["calls"]))
+            return Aggregate(items_of(given["group"]), tuple(call_of(*each) for each in given["calls"]))
         case "frequency":
-            return Frequency(_length(given["every"]), tuple(given.get("by", ())), given.get("strict", False))
+            return Frequency(length_of(given["every"]), tuple(given.get("by", ())), given.get("strict", False))
         case "distinct":
             return Distinct()
         case "subquery":
@@ -165,18 +165,19 @@ def parse_step(given: Mapping[str, Any]) -> Step:
             raise ValueError(f"there is no operator {other!r}")
 
 
-def _length(given: Mapping[str, int]) -> Length:
+def length_of(given: Mapping[str, int]) -> Length:
+    """A length from its JSON form, `{"time": ticks}` or `{"tuples": rows}`."""
     ((unit, amount),) = given.items()
     if unit not in ("time", "tuples") or amount < 1:
         raise ValueError(f"{given} is not a length")
     return Length(amount, unit == "time")
 
 
-def _items(given: Sequence[Any]) -> tuple[Item, ...]:
+def items_of(given: Sequence[Any]) -> tuple[Item, ...]:
     return tuple(Item(name, tree, _kind(kind)) for name, tree, kind in given)
 
 
-def _call(name: str, function: str, arguments: Sequence[Tree], kind: str, options: Mapping[str, bool]) -> Call:
+def call_of(name: str, function: str, arguments: Sequence[Tree], kind: str, options: Mapping[str, bool]) -> Call:
     return Call(name, function, tuple(arguments), _kind(kind), **options)
 
 

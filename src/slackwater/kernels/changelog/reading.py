@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
-
 from slackwater.errors import QueryError
-from slackwater.kernels.chain import Call, Item, Length
+from slackwater.kernels.chain import call_of, items_of, length_of
 from slackwater.kernels.changelog.tree import (
     Aggregate,
     Chained,
@@ -37,7 +35,7 @@ from slackwater.kernels.changelog.tree import (
     ends,
     walk,
 )
-from slackwater.kernels.expressions import Tree, marks_of
+from slackwater.kernels.expressions import marks_of
 from slackwater.kernels.rows import ROW_TIME
 from slackwater.kernels.types import arrow_type
 
@@ -124,18 +122,17 @@ def _node(given: Mapping[str, Any]) -> Node:
         case "window":
             return Window(edge, _node(given["child"]), int(given["range"]))
         case "counted":
-            ((unit, amount),) = given["range"].items()
-            length = Length(int(amount), unit == "time")
+            length = length_of(given["range"])
             by, counts = tuple(given.get("by", ())), tuple(given.get("count_by", given.get("by", ())))
             numbered = bool(given.get("numbered"))
             return Counted(edge, _node(given["child"]), length, int(given["every"]), by, counts, numbered)
         case "filter":
             return Filter(edge, _node(given["child"]), given["condition"])
         case "project":
-            return Project(edge, _node(given["child"]), _items(given["items"]))
+            return Project(edge, _node(given["child"]), items_of(given["items"]))
         case "aggregate":
-            calls = tuple(_call(*each) for each in given["calls"])
-            return Aggregate(edge, _node(given["child"]), _items(given["group"]), calls)
+            calls = tuple(call_of(*each) for each in given["calls"])
+            return Aggregate(edge, _node(given["child"]), items_of(given["group"]), calls)
         case "distinct":
             return Distinct(edge, _node(given["child"]))
         case "turn":
@@ -159,15 +156,3 @@ def _source(given: Mapping[str, Any]) -> Source:
         case Source() as source:
             return source
     raise ValueError("only the rows of an input need a place")
-
-
-def _items(given: Sequence[Any]) -> tuple[Item, ...]:
-    return tuple(Item(name, tree, _kind(kind)) for name, tree, kind in given)
-
-
-def _call(name: str, function: str, arguments: Sequence[Tree], kind: str, options: Mapping[str, bool]) -> Call:
-    return Call(name, function, tuple(arguments), _kind(kind), **options)
-
-
-def _kind(name: str) -> pa.DataType | None:
-    return None if name == "unknown" else arrow_type(name)
