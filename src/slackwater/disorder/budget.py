@@ -17,6 +17,7 @@ from slackwater.disorder.histogram import Histogram, delays
 from slackwater.disorder.sources import IDLE_SECONDS, Senders
 from slackwater.disorder.state import Fields, Value, pack, unpack
 from slackwater.disorder.steady import Steadiness
+from slackwater.disorder.tally import Tally
 from slackwater.disorder.trials import ALL, MEMORIES, Trials, slope
 from slackwater.errors import InputError
 
@@ -24,6 +25,7 @@ VERSION = 4
 FEWEST = 60  # rows before the first punctuation
 LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
 SETTLED = 10.0  # times its longest delay: a stream of that age has shown what it is like
+QUICK, FEWEST_QUICK = 20, 64  # one row in so many is quick, of at least so many
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
 
 
@@ -67,13 +69,22 @@ class Budget:
         if source is not None:
             awaited = self._senders.observe(event, arrival, source)
             event, arrival = event[~awaited], arrival[~awaited]
-        if len(event):
-            before = self._learn(event, arrival)
-            ordered = np.sort(event)
-            self._trials.count(ordered)
-            allowed = self._sources_allow()
-            if self._learnt >= FEWEST and self._old_enough(unseen := self._unseen(before), before):
-                self._punctuation = max(self._punctuation, min(self._advance(ordered, unseen), allowed))
+        return self._step(Tally.of(event, arrival)) if len(event) else self._punctuation
+
+    @property
+    def started(self) -> bool:
+        return self._learnt > 0
+
+    def tallied(self, tally: Tally) -> int:
+        self._account.enter(tally.size, tally.before(self._punctuation))
+        return self._step(tally)
+
+    def _step(self, batch: Tally) -> int:
+        before = self._learn(batch)
+        self._trials.count(batch)
+        allowed = self._sources_allow()
+        if self._learnt >= FEWEST and self._old_enough(unseen := self._unseen(before), before):
+            self._punctuation = max(self._punctuation, min(self._advance(batch, unseen), allowed))
         return self._punctuation
 
     def _sources_allow(self) -> int:
@@ -88,52 +99,78 @@ class Budget:
         self._waiting = int(front < LATEST and (too_many or bool(self._waiting)))
         return front if self._waiting else LATEST
 
-    def _learn(self, event: Times, arrival: Times) -> tuple[int, int]:
+    def _learn(self, batch: Tally) -> tuple[int, int]:
         """Enter the batch into the memories; the clocks as they stood when its rows came."""
-        started = self._learnt > 0
-        clock, newest = np.maximum.accumulate(arrival), np.maximum.accumulate(event)
+        started = self.started
         if not started:
-            self._first_arrival, self._first_event = int(arrival[0]), int(event[0])
-            self._now, self._newest = int(arrival[0]), int(event[0])
-            self._offset = _quick(minus(arrival, event))
-        clock, newest = np.maximum(clock, self._now), np.maximum(newest, self._newest)
-        self._quicken(minus(arrival, event))
-        ages = np.stack([_behind(clock, event, self._offset), minus(newest, event)])
-        before = (self._now, self._newest) if started else (int(clock[-1]), int(newest[-1]))
-        # A row's score is what it needs behind the clocks of the batch before; the first batch has none before.
-        scores = (
-            np.stack([_behind(_at(self._now), event, self._offset), minus(_at(self._newest), event)])
-            if started
-            else ages
-        )
-        since = (minus(clock, np.int64(self._first_arrival)), minus(newest, np.int64(self._first_event)))
-        starts = clamp(self._first_arrival - self._offset), self._first_event
-        for place, histogram in enumerate(self._clocks):
-            known = event >= starts[place]  # what was sent before the start was not seen from the start
-            age = np.array([_elapsed(before, self._firsts)[place]]) if started else since[place]
-            histogram.add(np.where(known, scores[place], 0), age)
-        self._guard.observe(ages)
-        self._learnt += len(event)
-        self._now, self._newest = int(clock[-1]), int(newest[-1])
+            self._begin(batch)
+        self._quicken(batch)
+        before, after = (self._now, self._newest), (max(self._now, batch.clock), max(self._newest, batch.newest))
+        event, clocks = batch.last_event, self._clocks_at(batch)
+        ages = np.stack([_behind(clocks[0], event, self._offset), minus(clocks[1], event)])
         if started:
-            self._guard.lasted(before, (self._now, self._newest))
+            # A row's score is what it needs behind the clocks of the batch before.
+            scores = _behind(_at(self._now), batch.event, self._offset), minus(_at(self._newest), batch.event)
+            self._remember(batch.event, scores, [_at(each) for each in _elapsed(before, self._firsts)], batch.count)
+            self._guard.lasted(before, after)
+        else:
+            before = after
+            self._remember_first(batch)
+        self._guard.observe(ages)
+        self._learnt += batch.size
+        self._now, self._newest = after
         if self._grain != 1:
-            apart = np.maximum(minus(event, np.int64(self._first_event)), -LATEST)
+            apart = np.maximum(minus(batch.event, np.int64(self._first_event)), -LATEST)
             self._grain = gcd(self._grain, int(np.gcd.reduce(apart)))
         return before
+
+    def _begin(self, batch: Tally) -> None:
+        event, arrival = batch.rows
+        self._first_arrival, self._first_event = int(arrival[0]), int(event[0])
+        self._now, self._newest = self._firsts
+        self._offset = batch.delay_at(batch.size // QUICK)
+
+    def _clocks_at(self, batch: Tally) -> tuple[Times, Times]:
+        """Both clocks as each of the last rows came."""
+        return (
+            np.maximum(np.maximum.accumulate(batch.last_arrival), max(self._now, batch.clock_before)),
+            np.maximum(np.maximum.accumulate(batch.last_event), max(self._newest, batch.newest_before)),
+        )
+
+    def _remember_first(self, batch: Tally) -> None:
+        """The first batch has no clocks before it: its rows are scored, one by one, by the clocks as they came."""
+        event, arrival = batch.rows
+        clock, newest = np.maximum.accumulate(arrival), np.maximum.accumulate(event)
+        since = [minus(clock, np.int64(self._first_arrival)), minus(newest, np.int64(self._first_event))]
+        self._remember(event, (_behind(clock, event, self._offset), minus(newest, event)), since)
+
+    def _remember(
+        self, event: Times, scores: tuple[Times, Times], ages: list[Times], count: Times | None = None
+    ) -> None:
+        starts = clamp(self._first_arrival - self._offset), self._first_event
+        for start, score, age, histogram in zip(starts, scores, ages, self._clocks, strict=True):
+            known = event >= start  # what was sent before the start was not seen from the start
+            histogram.add(np.where(known, score, 0), age, count)
 
     @property
     def _firsts(self) -> tuple[int, int]:
         return self._first_arrival, self._first_event
 
-    def _quicken(self, delay: Times) -> None:
+    def _quicken(self, batch: Tally) -> None:
         """Delays are measured from the quick ones, so that a constant part costs no precision."""
-        known = np.concatenate([_plus(self._guard.ages[0, -64:], self._offset), delay])[-max(64, len(delay)) :]
-        if (faster := _quick(known)) < self._offset:
+        if (faster := self._quick(batch)) < self._offset:
             by = min(LATEST // 2, self._offset - faster)
             self._clocks[0].shift(by)
             self._guard.ages[0] = _plus(self._guard.ages[0], by)
             self._offset = faster
+
+    def _quick(self, batch: Tally) -> int:
+        """A delay that one row in twenty undercuts: of the batch, or of the last 64 rows if it has fewer."""
+        if batch.size >= FEWEST_QUICK:
+            return batch.delay_at(batch.size // QUICK)
+        delay = minus(batch.last_arrival, batch.last_event)
+        known = np.concatenate([_plus(self._guard.ages[0], self._offset), delay])[-FEWEST_QUICK:]
+        return int(np.partition(known, len(known) // QUICK)[len(known) // QUICK])
 
     def _level(self) -> float:
         """D, and one row more at the start: less than that cannot be told from nothing."""
@@ -164,7 +201,7 @@ class Budget:
             return False
         return unseen <= self._level() * exp(max(0.0, self._correction()))
 
-    def _advance(self, event: Times, unseen: float) -> int:
+    def _advance(self, batch: Tally, unseen: float) -> int:
         account = self._correction()
         # What is unseen will be late whatever the delay, and may be twice what is expected: it is taken off the level.
         level = max(self._level() - 2 * unseen, self._level() / 2)
@@ -178,9 +215,9 @@ class Budget:
             [delays(s, c.highest(), c.weight(), levels) for s, c in zip(survival, self._clocks, strict=True)]
         )
         half, twice = needed[0, 1:3, -1].tolist()
-        self._steadiness.observe(survival[0], len(event), self._learnt, half, twice)
+        self._steadiness.observe(survival[0], batch.size, self._learnt, half, twice)
         price = slope(half, twice, level)
-        self._trials.run(event, heads, needed[:, 0], level, price, float(self._first_event), max(1, self._grain))
+        self._trials.run(batch, heads, needed[:, 0], level, price, float(self._first_event), max(1, self._grain))
         best = ALL if self._steadiness.steady else self._trials.best
         delay = np.minimum(needed[:, 3, best], LONGEST * needed[:, 4, best] + 1)
         if self._account.late > self._account.allowed:
@@ -219,12 +256,6 @@ class Budget:
 SCALARS = (
     "learnt", "waiting", "grain", "offset", "first_arrival", "first_event", "now", "newest", "punctuation",
 )  # fmt: skip
-
-
-def _quick(delay: Times) -> int:
-    """A delay that one row in twenty undercuts."""
-    rank = len(delay) // 20
-    return int(np.partition(delay, rank)[rank])
 
 
 def _at(time: int) -> Times:

@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from slackwater.disorder.clock import Times, clamp, minus, ticks_per_second, times
-from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Sources
+from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Sources, Tallying
 from slackwater.disorder.estimator import estimator as build
-from slackwater.disorder.held import Held
+from slackwater.disorder.held import Held, deltas
 from slackwater.disorder.state import pack, unpack
+from slackwater.disorder.tally import Tally
 from slackwater.errors import InputError
 
-VERSION = 1
+VERSION = 2
 SKEW_SECONDS = 300
 
 
@@ -72,20 +73,47 @@ class Controller:
         """The punctuation after this batch; its rows are late if before the punctuation of the previous call."""
         event, arrival = times(event), times(arrival)
         _same_length(event, arrival, source)
-        before = self._progress
         suspect = minus(event, arrival) > self.skew
-        late = int(np.count_nonzero(event < before.punctuation))
+        late = int(np.count_nonzero(event < self._progress.punctuation))
         suspects = int(np.count_nonzero(suspect))
         if suspects:
             honest = ~suspect
             event, arrival = event[honest], arrival[honest]
             source = None if source is None else source[honest]
-        self._held.add(event[event >= before.punctuation])
-        punctuation = max(before.punctuation, self._estimate(event, arrival, source), self._capped())
-        self._held.release(punctuation)
-        self._progress = Progress(
-            before.rows + len(suspect), before.late + late, before.suspect + suspects, len(self._held), punctuation
+        if not len(event):
+            return self._entered(late, suspects, None, self._estimate(event, arrival, source))
+        tally = Tally.of(event, arrival)
+        alone = source is None and isinstance(self._estimator, Tallying)
+        return (
+            self.enter(tally, late, suspects)
+            if alone
+            else self._entered(late, suspects, tally, self._estimate(event, arrival, source))
         )
+
+    def enter(self, tally: Tally | None, late: int, suspects: int = 0) -> int:
+        """As `observe`, of rows that somebody has added up.
+
+        The tally, if it has any row, is of those that are not suspect; of all together so many are late. Only once
+        the controller `takes_tallies`.
+        """
+        estimator = self._estimator
+        if tally is None or not isinstance(estimator, Tallying):
+            return self._entered(late, suspects, tally, NO_PUNCTUATION)
+        return self._entered(late, suspects, tally, estimator.tallied(tally))
+
+    @property
+    def takes_tallies(self) -> bool:
+        """Whether it needs no more of a batch than its tally: its estimator does not, and has seen its first rows."""
+        return isinstance(self._estimator, Tallying) and self._estimator.started
+
+    def _entered(self, late: int, suspects: int, tally: Tally | None, estimate: int) -> int:
+        before = self._progress
+        if tally is not None:
+            self._held.add(*tally.since(before.punctuation))
+        punctuation = max(before.punctuation, estimate, self._capped())
+        self._held.release(punctuation)
+        rows = before.rows + suspects + (0 if tally is None else tally.size)
+        self._progress = Progress(rows, before.late + late, before.suspect + suspects, len(self._held), punctuation)
         return punctuation
 
     def advance(self, punctuation: int) -> int:
@@ -106,7 +134,7 @@ class Controller:
         return NO_PUNCTUATION if self.cap is None else self._held.beyond(self.cap)
 
     def state(self) -> bytes:
-        progress = self._progress
+        progress, (held, counts) = self._progress, self._held.rows()
         return pack(
             "controller",
             VERSION,
@@ -115,7 +143,8 @@ class Controller:
                 "late": progress.late,
                 "suspect": progress.suspect,
                 "punctuation": progress.punctuation,
-                "held": self._held.deltas(),
+                "held": deltas(held),
+                "counts": counts,
                 "estimator": self._estimator.state(),
                 "hold": b"" if self._hold is None else self._hold.state(),
             },
@@ -126,7 +155,7 @@ class Controller:
         self._estimator.restore(fields.blob("estimator"))
         if self._hold is not None and (held_back := fields.blob("hold")):
             self._hold.restore(held_back)
-        self._held = Held.of(fields.times("held"))
+        self._held = Held.of(np.cumsum(fields.times("held")), fields.times("counts"))
         self._progress = Progress(
             fields.integer("rows"),
             fields.integer("late"),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from statistics import NormalDist
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy.typing as npt
 
 from slackwater.disorder.clock import EARLIEST, Times
+from slackwater.disorder.tally import Tally
 from slackwater.errors import InputError, nearest
 
 NO_PUNCTUATION = EARLIEST
@@ -36,6 +37,17 @@ class Estimator(Protocol):
 
     def restore(self, state: bytes) -> None:
         """Continue as the estimator that gave these bytes would have."""
+
+
+@runtime_checkable
+class Tallying(Protocol):
+    """An estimator that needs no more of a batch than its tally, once it has `started`."""
+
+    @property
+    def started(self) -> bool: ...
+
+    def tallied(self, tally: Tally) -> int:
+        """As `observe`, of rows that were added up."""
 
 
 ESTIMATORS: dict[str, Callable[..., Estimator]] = {}

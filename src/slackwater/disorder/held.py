@@ -2,77 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from slackwater.disorder.clock import EARLIEST, LATEST, Times
 from slackwater.errors import RunError
+
+Run = tuple[Times, Times]
+"""Event times in order, each once, and how many rows have each."""
 
 EMPTY: Times = np.empty(0, np.int64)
 MOST = 1 << 27
 
 
 class Held:
-    """A multiset of event times as a few sorted runs, each at least twice as long as the next.
+    """A multiset of event times: a few sorted runs with counts, each at least twice as long as the next.
 
-    A batch is sorted once and merged with runs of its own size, so that a row takes part in at most
-    log2(held / batch) merges; counting and passing are binary searches.
+    A batch is merged with runs of its own size, so that a row takes part in at most log2(held / batch) merges;
+    counting and passing are binary searches.
 
     >>> held = Held()
-    >>> held.add(np.array([5, 3, 9, 3]))
+    >>> held.add(np.array([3, 5, 9]), np.array([2, 1, 1]))
     >>> held.release(4), len(held)
     (2, 2)
     >>> held.beyond(1)      # the smallest punctuation that leaves at most one row behind it
     6
     """
 
-    __slots__ = ("_runs",)
+    __slots__ = ("_rows", "_runs")
 
     def __init__(self) -> None:
-        self._runs: list[Times] = []
+        self._runs: list[Run] = []
+        self._rows = 0
 
     def __len__(self) -> int:
-        return sum(map(len, self._runs))
+        return self._rows
 
-    def add(self, event: Times) -> None:
-        if len(self) + len(event) > MOST:
+    def add(self, event: Times, count: Times) -> None:
+        """Takes in these event times, sorted and each once, with so many rows each."""
+        rows = int(count.sum())
+        if self._rows + rows > MOST:
             raise RunError(
                 "SW-522",
                 f"more than {MOST:,} rows are held back",
                 hint="set BSIZE, or a larger DRATIO, so that rows are released",
             )
-        run = np.sort(event)
-        while self._runs and len(self._runs[-1]) < 2 * len(run):
-            run = np.concatenate((self._runs.pop(), run))
-            run.sort(kind="stable")  # two sorted runs: the stable sort merges them in one pass
-        if len(run):
+        self._rows += rows
+        run = event, count
+        while self._runs and len(self._runs[-1][0]) < 2 * len(run[0]):
+            run = _merged([self._runs.pop(), run])
+        if len(run[0]):
             self._runs.append(run)
 
     def release(self, punctuation: int) -> int:
         """Forgets the rows before the punctuation; says how many there were."""
-        before = len(self)
-        runs = [run[np.searchsorted(run, punctuation) :] for run in self._runs]
-        self._runs = sorted((_own(run) for run in runs if len(run)), key=len, reverse=True)
-        return before - len(self)
+        before = self._rows
+        cut = [(run, int(np.searchsorted(run[0], punctuation))) for run in self._runs]
+        self._rows -= sum(int(count[:first].sum()) for (_, count), first in cut)
+        rest = [(_own(event[first:]), _own(count[first:])) for (event, count), first in cut if first < len(event)]
+        self._runs = sorted(rest, key=lambda run: len(run[0]), reverse=True)
+        return before - self._rows
 
     def beyond(self, most: int) -> int:
         """The smallest punctuation behind which at most ``most`` of the rows stay; the earliest if all may."""
-        surplus = len(self) - most
+        surplus = self._rows - most
         if surplus <= 0:
             return EARLIEST
-        last_out = int(np.partition(np.concatenate(self._runs), surplus - 1)[surplus - 1])
+        event, count = self.rows()
+        last_out = int(event[np.searchsorted(np.cumsum(count), surplus)])
         return min(LATEST, last_out + 1)
 
-    def deltas(self) -> Times:
-        """The rows in order, each but the first as its distance from the one before: small numbers, for state."""
-        rows = np.sort(np.concatenate(self._runs)) if self._runs else EMPTY
-        return np.diff(rows, prepend=np.int64(0))  # wraps where cumsum wraps back
+    def rows(self) -> Run:
+        """The event times in order, and how many rows have each."""
+        return _merged(self._runs) if self._runs else (EMPTY, EMPTY)
 
     @classmethod
-    def of(cls, deltas: Times) -> Held:
+    def of(cls, event: Times, count: Times) -> Held:
         held = cls()
-        if len(deltas):
-            held._runs = [np.cumsum(deltas)]
+        if len(event):
+            held._runs, held._rows = [(event, count)], int(count.sum())
         return held
+
+
+def deltas(rows: Times) -> Times:
+    """Sorted rows, each but the first as its distance from the one before: small numbers, for state."""
+    return np.diff(rows, prepend=np.int64(0))  # wraps where cumsum wraps back
+
+
+def _merged(runs: Sequence[Run]) -> Run:
+    if len(runs) == 1:
+        return runs[0]
+    event, count = np.concatenate([run[0] for run in runs]), np.concatenate([run[1] for run in runs])
+    order = np.argsort(event, kind="stable")  # of sorted runs: the stable sort merges them in one pass
+    event, count = event[order], count[order]
+    first = np.flatnonzero(np.append(True, event[1:] != event[:-1]))
+    return event[first], np.add.reduceat(count, first)
 
 
 def _own(run: Times) -> Times:

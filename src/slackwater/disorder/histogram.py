@@ -53,10 +53,10 @@ class Histogram:
         self.exposure: Floats = np.zeros((len(memories), BUCKETS))
         self.used = 1
 
-    def add(self, score: Times, age: Times) -> None:
-        """Rows with these scores, seen when the stream was this old (one age for all, or one per row)."""
-        rows = len(score)
-        placed, aged = np.bincount(bucket(score)), np.bincount(bucket(age))
+    def add(self, score: Times, age: Times, count: Times | None = None) -> None:
+        """Rows with these scores, `count` of each, seen when the stream was this old (one age for all, or one each)."""
+        rows = len(score) if count is None else int(count.sum())
+        placed, aged = np.bincount(bucket(score), weights=count), np.bincount(bucket(age))
         if len(aged) and len(age) == 1:
             aged = aged * rows
         self.used = max(self.used, len(placed), len(aged))

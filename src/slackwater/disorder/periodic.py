@@ -9,7 +9,7 @@ import numpy as np
 
 from slackwater.disorder.clock import EARLIEST, Times, minus, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Sources, named, z
-from slackwater.disorder.held import EMPTY, Held
+from slackwater.disorder.held import EMPTY, deltas
 from slackwater.disorder.slack import largest
 from slackwater.disorder.state import pack, unpack
 from slackwater.disorder.two_max import TwoMax
@@ -156,10 +156,10 @@ class Periodic:
         self._estimated = now
 
     def state(self) -> bytes:
-        held = Held()
-        held.add(self._buffer)
         counts = {"count": self._count, "n": self._n, "estimated": self._estimated, "punctuation": self._punctuation}
-        return pack("periodic", VERSION, {**counts, "buffer": held.deltas(), "sample": self._sample.ravel()})
+        return pack(
+            "periodic", VERSION, {**counts, "buffer": deltas(np.sort(self._buffer)), "sample": self._sample.ravel()}
+        )
 
     def restore(self, state: bytes) -> None:
         fields = unpack(state, "periodic", VERSION)

@@ -6,7 +6,7 @@ import numpy as np
 
 from slackwater.disorder.clock import Times
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
-from slackwater.disorder.held import EMPTY, Held
+from slackwater.disorder.held import EMPTY, deltas
 from slackwater.disorder.state import pack, unpack
 from slackwater.errors import InputError
 
@@ -47,9 +47,7 @@ class Slack:
         return self._punctuation
 
     def state(self) -> bytes:
-        held = Held()
-        held.add(self._buffer)
-        return pack("slack", VERSION, {"buffer": held.deltas(), "punctuation": self._punctuation})
+        return pack("slack", VERSION, {"buffer": deltas(np.sort(self._buffer)), "punctuation": self._punctuation})
 
     def restore(self, state: bytes) -> None:
         fields = unpack(state, "slack", VERSION)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from slackwater.disorder.clock import Times, minus
+from slackwater.disorder.clock import minus
 from slackwater.disorder.state import Fields, Value
+from slackwater.disorder.tally import Tally
 
 Floats = NDArray[np.float64]
 
@@ -41,14 +42,15 @@ class Trials:
         self._rows = 0.0
         self.best = ALL
 
-    def count(self, event: Times) -> None:
-        """The rows of a batch, sorted, that each trial has lost."""
+    def count(self, batch: Tally) -> None:
+        """The rows of a batch that each trial has lost."""
         if self._punctuation.max() <= NOWHERE:
             return
-        lost = np.searchsorted(event.astype(np.float64), self._punctuation)
-        keep = np.exp(-len(event) * self._dratio / 100)
+        passed = np.searchsorted(batch.event.astype(np.float64), self._punctuation)
+        lost, rows = np.append(0, np.cumsum(batch.count))[passed], batch.size
+        keep = np.exp(-rows * self._dratio / 100)
         self._lost = self._lost * keep + lost
-        self._rows = self._rows * float(keep) + len(event)
+        self._rows = self._rows * float(keep) + rows
         self._losses += lost
 
     def pressure(self) -> Floats:
@@ -57,14 +59,14 @@ class Trials:
         return np.clip((allowed - self._lost) / (30 + 0.03 * allowed), *PRESSURE)
 
     def run(
-        self, event: Times, heads: Floats, delay: Floats, level: float, price: float, origin: float, grain: int
+        self, batch: Tally, heads: Floats, delay: Floats, level: float, price: float, origin: float, grain: int
     ) -> None:
-        """Advance every trial to its own delays behind both clocks, charge it for the sorted rows, choose the best."""
+        """Advance every trial to its own delays behind both clocks, charge it for the rows, choose the best."""
         reached = (heads[:, None] - delay).min(axis=0)
         reached = origin + np.floor((reached - origin) / grain) * grain
         self._punctuation = np.maximum(self._punctuation, reached)
-        fade = np.exp(-len(event) / CHARGED_FOR)
-        self._charge = self._charge * fade + _waits(event, self._punctuation)
+        fade = np.exp(-batch.size / CHARGED_FOR)
+        self._charge = self._charge * fade + _waits(batch, self._punctuation)
         cost = self._charge + price * self._losses
         self._losses *= fade
         cost[np.array(MEMORIES) * level < ENOUGH] = np.inf
@@ -91,13 +93,13 @@ class Trials:
         self.best = fields.integer("trial_best")
 
 
-def _waits(event: Times, punctuation: Floats) -> Floats:
-    """How far the rows, sorted, are ahead of each punctuation, in all."""
-    ahead = minus(event, event[0]).astype(np.float64)
-    target = punctuation - float(event[0])
+def _waits(batch: Tally, punctuation: Floats) -> Floats:
+    """How far the rows are ahead of each punctuation, in all."""
+    ahead = minus(batch.event, batch.event[0]).astype(np.float64)
+    target = punctuation - float(batch.event[0])
     first = np.searchsorted(ahead, target)
-    after = np.append(np.cumsum(ahead[::-1])[::-1], 0.0)
-    waits: Floats = after[first] - target * (len(event) - first)
+    rows, time = (np.append(np.cumsum(each[::-1])[::-1], 0.0)[first] for each in (batch.count, ahead * batch.count))
+    waits: Floats = time - target * rows
     return waits
 
 
