@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from slackwater.app.front import explain, run
     from slackwater.errors import SlackwaterError
     from slackwater.spark.control import with_disorder_control
+    from slackwater.spark.progress import accounts
 
 __version__ = "0.1.0"
 
@@ -22,10 +23,11 @@ _HOMES = {
     "stream": "slackwater.app.frames",
     "explain": "slackwater.app.front",
     "run": "slackwater.app.front",
+    "accounts": "slackwater.spark.progress",
     "with_disorder_control": "slackwater.spark.control",
     "SlackwaterError": "slackwater.errors",
 }
-__all__ = ["SlackwaterError", "explain", "run", "scan", "sql", "stream", "with_disorder_control"]
+__all__ = ["SlackwaterError", "accounts", "explain", "run", "scan", "sql", "stream", "with_disorder_control"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ from tests.spark.streams import finish, read_batches, timestamps, write_batch
 from slackwater.errors import SlackwaterError
 from slackwater.spark import control
 from slackwater.spark.control import with_disorder_control
+from slackwater.spark.progress import accounts
 
 SCHEMA = "ts timestamp, received timestamp, speed double, note string"
 # Slack 1: the punctuation is the largest time but for the one row that the buffer keeps.
@@ -55,12 +56,17 @@ def test_a_predicate_on_a_data_column_does_not_stop_the_watermark(spark, stream,
     assert found(spark, "filtered") == WINDOWS
 
 
-def test_without_the_barrier_the_same_predicate_does_stop_it(spark, stream, tmp_path, monkeypatch):
-    monkeypatch.setattr(control, "BARRIER", f"{control.CLOCK} IS NULL")
-    controlled = with_disorder_control(stream, "ts", slack=1).where("note = 'x' AND speed IS NOT NULL")
-    query = finish(by_window(controlled), tmp_path / "check", "unguarded")
-    assert found(spark, "unguarded") == []
-    assert query.lastProgress["eventTime"]["watermark"] == "1970-01-01T00:00:00.000Z"
+@pytest.mark.parametrize(("barrier", "windows"), [(control.BARRIER, WINDOWS), (f"{control.CLOCK} IS NULL", [])])
+def test_where_punctuations_are_rows_only_a_barrier_saves_them_from_predicates(
+    spark, stream, tmp_path, monkeypatch, barrier, windows
+):
+    for number, time in enumerate((12, 24, 45)):
+        write_batch(tmp_path / "clock", number, {control.CLOCK: timestamps([time])})
+    clock = read_batches(spark, tmp_path / "clock", f"{control.CLOCK} timestamp")
+    monkeypatch.setattr(control, "BARRIER", barrier)
+    clocked = control.clocked(stream, "ts", clock).where("note = 'x' AND speed IS NOT NULL")
+    finish(by_window(clocked), tmp_path / "check", "clocked")
+    assert found(spark, "clocked") == windows
 
 
 def test_update_mode_shows_windows_as_they_grow(spark, stream, tmp_path):
@@ -97,8 +103,8 @@ def test_hostile_times_move_nothing(spark, tmp_path):
     controlled = with_disorder_control(stream, "ts", slack=2, arrival="received")
     query = finish(by_window(controlled), tmp_path / "check", "hostile")
     assert found(spark, "hostile") == [(start, 10.0, 10) for start in (0, 10, 20, 30, 40)]
-    (metrics,) = query.recentProgress[2]["observedMetrics"].values()
-    assert (metrics["rows"], metrics["late"], metrics["untimed"], metrics["suspect"]) == (72, 6, 3, 3)
+    account = accounts(query)["ts"]
+    assert (account.rows, account.late, account.untimed, account.suspect) == (72, 6, 3, 3)
 
 
 def test_a_batch_dataframe_is_left_as_it_is(spark):

@@ -1,41 +1,40 @@
 """The ledger: one record per batch from Spark's events, every row counted once."""
 
 from dataclasses import asdict
+from functools import partial
 
 import pytest
 
 from slackwater.disorder.state import pack
-from slackwater.spark.accounts import accounts_kept
+from slackwater.spark.accounts import accounts_after, accounts_kept
 from slackwater.spark.progress import OUTPUT, Ledger
 from slackwater.spark.punctuate import Account
 from slackwater.spark.state_files import StateFiles
 
 CONTROL = "Traffic-0badcafe"
-METRIC = f"slackwater.control.1.{CONTROL}"
 
 
-def event(batch: int, account: Account | None, out: int | None = None, **durations: int) -> dict[str, object]:
-    seen = dict.fromkeys(asdict(Account())) if account is None else asdict(account)
+def event(batch: int, out: int | None = None, **durations: int) -> dict[str, object]:
     return {
         "batchId": batch,
         "durationMs": {"addBatch": 5, "triggerExecution": 1_500} | durations,
         "stateOperators": [{"memoryUsedBytes": 70}, {"memoryUsedBytes": 30}],
-        "observedMetrics": {METRIC: seen, OUTPUT: {"rows": out}},
+        "observedMetrics": {OUTPUT: {"rows": out}},
     }
-
-
-@pytest.fixture
-def ledger() -> Ledger:
-    return Ledger("fastest", {"Traffic": 0.05})
 
 
 FIRST = Account(punctuation=900, rows=100, late=0, untimed=1, suspect=2, held=40, clock=1_000, held_time=2_000)
 SECOND = Account(punctuation=1_700, rows=150, late=3, untimed=1, suspect=2, held=30, clock=2_000, held_time=7_300)
 
 
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger("fastest", {"Traffic": 0.05}, {0: {CONTROL: FIRST}, 1: {CONTROL: SECOND}, 2: {}}.__getitem__)
+
+
 def test_a_record_counts_its_own_batch_and_its_controls_count_all(ledger):
-    ledger.entered(event(0, FIRST))
-    record = ledger.entered(event(1, SECOND, out=12))
+    ledger.entered(event(0))
+    record = ledger.entered(event(1, out=12))
     assert (record.batch, record.rows_in, record.rows_out) == (1, 50, 12)
     assert (record.late, record.rejected, record.suspect, record.held) == (3, 0, 0, 30)
     assert (record.state_bytes, record.seconds) == (100, 1.5)
@@ -54,23 +53,25 @@ def test_a_resumed_query_counts_on_from_what_its_checkpoint_has(tmp_path):
     assert accounts_kept(tmp_path) == {}
     (tmp_path / "commits").mkdir()
     (tmp_path / "commits" / "0").touch()
-    resumed = Ledger("fastest", {"Traffic": 0.05}, accounts_kept(tmp_path))
-    record = resumed.entered(event(1, SECOND))
+    after = partial(accounts_after, tmp_path)
+    resumed = Ledger("fastest", {"Traffic": 0.05}, after, accounts_kept(tmp_path))
+    record = resumed.entered(event(1))
     assert (record.rows_in, record.late, record.rejected, record.suspect) == (50, 3, 0, 0)
     assert record.recent_hold == (7_300 - 2_000) / 47
     assert record.controls[0].account == SECOND
 
 
 def test_a_batch_without_rows_keeps_the_account(ledger):
-    ledger.entered(event(0, FIRST))
-    record = ledger.entered(event(1, None, out=4))
+    ledger.entered(event(0))
+    ledger.entered(event(1))
+    record = ledger.entered(event(2, out=4))
     assert (record.rows_in, record.late, record.rows_out) == (0, 0, 4)
-    assert record.controls[0].account == FIRST
+    assert record.controls[0].account == SECOND
 
 
 def test_idle_triggers_and_repeated_events_are_no_batches(ledger):
-    idle = event(0, None)
+    idle = event(0)
     idle["durationMs"] = {"triggerExecution": 3}
     assert ledger.entered(idle) is None
-    assert ledger.entered(event(0, FIRST)) is not None
-    assert ledger.entered(event(0, FIRST)) is None
+    assert ledger.entered(event(0)) is not None
+    assert ledger.entered(event(0)) is None

@@ -6,7 +6,7 @@ import pytest
 from slackwater.lang import bind_query
 from slackwater.spark.policy import controller_of, stated
 from slackwater.spark.punctuate import Account, observed, ticked
-from slackwater.spark.summary import Batch
+from slackwater.spark.summary import Batch, Reading
 from slackwater.spark.ticks import Silence, Tick, beyond
 from slackwater.testing.catalog import CATALOG
 
@@ -18,7 +18,7 @@ def after_rows() -> tuple[object, Account]:
     """Slack 3: rows at 10 to 14 s; the three latest are held, so the punctuation stands at 11 s."""
     controller = controller_of(stated(slack=3, idle="30 seconds"))
     times = np.arange(10_000, 15_000, 1_000)
-    return controller, observed(controller, Account(), Batch(5, times, times))
+    return controller, observed(controller, Account(), Reading(Batch(5, times, times)))
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_rows_that_come_after_all_are_late_against_the_raised_punctuation():
     controller, account = after_rows()
     account = ticked(controller, account, Batch(0, NONE, NONE, silence=40_000), IDLE)
     again = np.array([20_000, 30_000])
-    account = observed(controller, account, Batch(2, again, np.array([60_000, 60_000])))
+    account = observed(controller, account, Reading(Batch(2, again, np.array([60_000, 60_000]))))
     assert (account.rows, account.late, account.on_time, account.silence) == (7, 1, 6, 0)
 
 

@@ -39,8 +39,13 @@ def account_before(checkpoint: Path, control: str, batch: int) -> Account:
 
 def accounts_kept(checkpoint: Path) -> dict[str, Account]:
     """The accounts of all controls after the last batch that was done."""
-    last, folder = last_batch(checkpoint), checkpoint / "control"
-    if last is None or not folder.exists():
-        return {}
-    found = {each.name: account_before(checkpoint, each.name, last + 1) for each in sorted(folder.iterdir())}
+    last = last_batch(checkpoint)
+    return {} if last is None else accounts_after(checkpoint, last)
+
+
+def accounts_after(checkpoint: Path, batch: int) -> dict[str, Account]:
+    """The accounts of all controls after a batch, but for those of streams without a row so far."""
+    folder = checkpoint / "control"
+    controls = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
+    found = {control: account_before(checkpoint, control, batch + 1) for control in controls}
     return {control: account for control, account in found.items() if account != Account()}

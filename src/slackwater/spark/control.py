@@ -13,10 +13,12 @@ from slackwater.algebra.nodes import Policy
 from slackwater.errors import InputError, nearest
 from slackwater.spark import policy as policies
 from slackwater.spark.accounts import control_folder, control_name
+from slackwater.spark.gauge.gauged import FAR, gauged
+from slackwater.spark.gauge.steering import Spec
 from slackwater.spark.punctuate import ACCOUNT_SCHEMA, Punctuate, PunctuateInFiles
 from slackwater.spark.relation import quoted
 from slackwater.spark.session import require_state_store
-from slackwater.spark.summary import SCHEMA, summarise, tick_rows
+from slackwater.spark.summary import SCHEMA, own_ticks, summarise, tick_rows
 
 CLOCK = "__slackwater_clock"
 METRICS = "slackwater.control"
@@ -41,18 +43,16 @@ def with_disorder_control(
     estimator: str | None = None,
     idle: str | None = None,
     skew: str | None = None,
-    checkpoint: str | None = None,
 ) -> DataFrame:
     """`df` with a watermark on `event_time` that keeps at most a share `dratio` of the rows late.
 
     Takes the place of `withWatermark`: any streaming query can follow, and on a batch DataFrame it does nothing.
     `arrival` names the column with the arrival time (without it, the time at which Spark took the row in), `source`
     the one that names the sender. The rest is the policy, as in the brackets of the language. The controller's state
-    is in the query's checkpoint; given the query's `checkpointLocation` as `checkpoint` it is written there directly,
-    which costs less than Spark's state store and works with any store.
+    is in the query's checkpoint, wherever that is. What it has counted: `accounts(query)`.
     """
     policy = policies.stated(dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew)
-    return controlled(df, event_time, policy, arrival=arrival, source=source, place=Place(checkpoint))
+    return controlled(df, event_time, policy, arrival=arrival, source=source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +77,35 @@ def controlled(
     *,
     arrival: str | None = None,
     source: str | None = None,
-    place: Place = IN_STORE,
 ) -> DataFrame:
     """`df` under the control of a policy; see `with_disorder_control`."""
     _check(df, event_time, arrival, source)
     if not df.isStreaming:
         return df
-    return clocked(df, event_time, punctuations(df, event_time, policy, arrival=arrival, source=source, place=place))
+    return steered(read_by_controller(df, event_time, policy, arrival=arrival, source=source), event_time)
+
+
+def read_by_controller(
+    df: DataFrame,
+    event_time: str,
+    policy: Policy,
+    *,
+    arrival: str | None = None,
+    source: str | None = None,
+    name: str = "",
+    ticks: DataFrame | None = None,
+) -> DataFrame:
+    """The rows of `df`, of which a controller takes notice as they pass."""
+    control = control_name(name, event_time, policy, arrival, source)
+    spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
+    told = None if ticks is None else own_ticks(ticks, name)
+    return gauged(df, spec, event_time, arrival, source, told)
+
+
+def steered(rows: DataFrame, event_time: str) -> DataFrame:
+    """Rows with a watermark on `event_time` that only controllers move."""
+    behind = rows.withWatermark(event_time, f"{FAR} days")
+    return behind.select(*[_marked(rows, name, event_time) for name in rows.columns])
 
 
 def clocked(rows: DataFrame, event_time: str, clock: DataFrame) -> DataFrame:
@@ -105,6 +127,11 @@ def rows_of(df: DataFrame, name: str) -> DataFrame:
     return rows.observe(f"{READ}.{next(_numbers)}.{name}", F.count(F.lit(1)).alias("rows"))
 
 
+def clock_of(df: DataFrame) -> DataFrame:
+    """The punctuations that a stream brings along."""
+    return df.where(F.col(CLOCK).isNotNull()).select(CLOCK)
+
+
 def punctuations(
     df: DataFrame,
     event_time: str,
@@ -121,7 +148,7 @@ def punctuations(
     A stream that brings its punctuations along needs no controller.
     """
     if CLOCK in df.columns:
-        return df.where(F.col(CLOCK).isNotNull()).select(CLOCK)
+        return clock_of(df)
     control = control_name(name, event_time, policy, arrival, source)
     summaries = df.select(*_times(event_time, arrival, source)).mapInArrow(summarise, SCHEMA)
     if place.ticks is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -17,7 +18,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, walk
 from slackwater.algebra.policies import effective
-from slackwater.spark.accounts import accounts_kept
+from slackwater.spark.accounts import accounts_after, accounts_kept
 from slackwater.spark.control import Place
 from slackwater.spark.delivery import Delivery, Shows, divided, failed, undivided
 from slackwater.spark.fused.changes import DEFAULT, Form, emits_changes, form_of
@@ -121,7 +122,8 @@ class Running:
         self.plan = pipeline.plan
         self.checkpoint = checkpoint
         self.write = write
-        self.ledger = Ledger(pipeline.name, dratios(pipeline.plan), accounts_kept(checkpoint))
+        after = partial(accounts_after, checkpoint)
+        self.ledger = Ledger(pipeline.name, dratios(pipeline.plan), after, accounts_kept(checkpoint))
         self.query: StreamingQuery = write.start()
         self.delivery = delivery
         self.readers = readers

@@ -34,7 +34,17 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import InputError, nearest
 from slackwater.spark.aggregates import aggregated
-from slackwater.spark.control import IN_STORE, Place, clocked, punctuations, rows_of
+from slackwater.spark.control import (
+    CLOCK,
+    IN_STORE,
+    Place,
+    clock_of,
+    clocked,
+    punctuations,
+    read_by_controller,
+    rows_of,
+    steered,
+)
 from slackwater.spark.fused.changes import DEFAULT, Form
 from slackwater.spark.fused.fuse import fuse
 from slackwater.spark.joins import joined, united, without
@@ -77,7 +87,7 @@ class Native:
     names: frozenset[str]
     covered: tuple[Plan, ...]
     place: Place = IN_STORE
-    clocks: dict[tuple[str, str, Policy], DataFrame] = field(default_factory=dict)
+    read: set[tuple[str, str, Policy]] = field(default_factory=set)
 
     def relation(self, plan: Plan) -> Relation:
         """The rows of an operator."""
@@ -132,23 +142,30 @@ class Native:
         """The controller sees every row of the stream; what the query does not need is left out beside it."""
         scan, disorder = scan_of(plan), control_of(plan)
         df = self.stream(scan)
-        rows = _uncontrolled(plan, rows_of(df, scan.stream))
+        own_clock = CLOCK in df.columns
+        told = rows_of(df, scan.stream) if own_clock or not df.isStreaming else self.gauged(scan, disorder.policy, df)
+        rows = _uncontrolled(plan, told)
         if any(each is plan for each in self.covered):
             rows = narrowed(rows, self.names)
         if not df.isStreaming:
             return rows
-        read = scan.stream, scan.event_time, disorder.policy
-        if read not in self.clocks:
-            self.clocks[read] = punctuations(
-                df,
-                scan.event_time,
-                disorder.policy,
-                arrival=scan.arrival,
-                source=scan.source,
-                name=scan.stream,
-                place=self.place,
-            )
-        return replace(rows, df=clocked(rows.df, TIME, self.clocks[read]))
+        return replace(rows, df=clocked(rows.df, TIME, clock_of(df)) if own_clock else steered(rows.df, TIME))
+
+    def gauged(self, scan: Scan, policy: Policy, df: DataFrame) -> DataFrame:
+        """The stream's rows, of which its controller takes notice the first time that they are read."""
+        read = scan.stream, scan.event_time, policy
+        if read in self.read:
+            return df
+        self.read.add(read)
+        return read_by_controller(
+            df,
+            scan.event_time,
+            policy,
+            arrival=scan.arrival,
+            source=scan.source,
+            name=scan.stream,
+            ticks=self.place.ticks,
+        )
 
     def stream(self, scan: Scan) -> DataFrame:
         names = {name.lower(): name for name in self.streams}

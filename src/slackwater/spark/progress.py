@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
 from slackwater.spark.accounts import stream_of
 from slackwater.spark.control import METRICS, READ
+from slackwater.spark.gauge.gauged import controls_of
 from slackwater.spark.punctuate import Account
 
 OUTPUT = "slackwater.output"
@@ -90,14 +94,20 @@ class Progress:
 class Ledger:
     """Turns Spark's progress events of one query, in order, into records; remembers what was counted before.
 
-    A query that is resumed goes on from the accounts, by control, that its checkpoint has.
+    A query that is resumed goes on from the accounts, by control, that its checkpoint has; `after` gives those after a
+    batch.
     """
 
     def __init__(
-        self, pipeline: str, dratios: Mapping[str, float | None], kept: Mapping[str, Account] = MappingProxyType({})
+        self,
+        pipeline: str,
+        dratios: Mapping[str, float | None],
+        after: Callable[[int], Mapping[str, Account]],
+        kept: Mapping[str, Account] = MappingProxyType({}),
     ) -> None:
         self.pipeline = pipeline
         self.dratios = dratios
+        self.after = after
         self.accounts = dict(kept)
         self.batch = -1
 
@@ -107,7 +117,7 @@ class Ledger:
             return None
         self.batch = event["batchId"]
         observed: Mapping[str, Any] = event.get("observedMetrics") or {}
-        before, after = self.accounts, self.accounts | _accounts(observed)
+        before, after = self.accounts, self.accounts | dict(self.after(self.batch))
         self.accounts = after
         counts = {
             field: sum(
@@ -132,6 +142,18 @@ class Ledger:
 
     def _control(self, name: str, account: Account) -> Control:
         return Control(stream_of(name), self.dratios.get(stream_of(name)), account)
+
+
+def accounts(query: StreamingQuery) -> dict[str, Account]:
+    """What the controls of a query have counted so far, by the names of their streams.
+
+    The control of a DataFrame has the name of its event time. A query that has ended is still known, until another
+    begins with its checkpoint.
+    """
+    events = (event.get("observedMetrics") or {} for event in query.recentProgress)
+    found = {name: account for observed in events for name, account in _accounts(observed).items()}
+    found |= controls_of(SparkSession.active()).accounts(str(query.runId))
+    return {stream_of(name): account for name, account in found.items()}
 
 
 def _accounts(observed: Mapping[str, Any]) -> dict[str, Account]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from slackwater.disorder.clock import minus
 from slackwater.disorder.state import pack, unpack
 from slackwater.spark.policy import TICKS_PER_MS, controller_of
 from slackwater.spark.state_files import StateFiles, batch_number
-from slackwater.spark.summary import Batch, unpacked
+from slackwater.spark.summary import Batch, Reading, Sums, unpacked
 
 EPOCH = 0
 """Spark's watermark starts here: a row before 1970 is late to every query that has a watermark."""
@@ -70,10 +70,10 @@ class Controlled:
             self.controller.restore(unpack(kept, "control", VERSION).blob("controller"))
             self.account = account_in(kept)
 
-    def enter(self, frames: Iterable[pd.DataFrame]) -> Account:
-        """The account after the batch that these summary rows make up."""
-        batch = unpacked(frames, in_arrival_order=self.in_arrival_order)
-        self.account = ticked(self.controller, observed(self.controller, self.account, batch), batch, self.idle)
+    def enter(self, reading: Reading) -> Account:
+        """The account after a batch."""
+        after = observed(self.controller, self.account, reading)
+        self.account = ticked(self.controller, after, reading.batch, self.idle)
         return self.account
 
     def kept(self) -> bytes:
@@ -94,7 +94,7 @@ class Punctuate(StatefulProcessor):
         found = self.state.get()
         kept = None if found is None else bytes(found[0])
         controlled = Controlled(self.policy, in_arrival_order=self.in_arrival_order, kept=kept)
-        account = controlled.enter(rows)
+        account = controlled.enter(Reading(unpacked(rows, in_arrival_order=self.in_arrival_order)))
         self.state.update((controlled.kept(),))
         yield pd.DataFrame([asdict(account)])
 
@@ -122,34 +122,68 @@ class PunctuateInFiles:
             files.write(number, kept or b"")
             return
         controlled = Controlled(self.policy, in_arrival_order=self.in_arrival_order, kept=kept or None)
-        account = controlled.enter(frames)
+        account = controlled.enter(Reading(unpacked(frames, in_arrival_order=self.in_arrival_order)))
         files.write(number, controlled.kept())
         yield pa.RecordBatch.from_pylist([asdict(account)])
 
 
-def observed(controller: Controller, before: Account, batch: Batch) -> Account:
+def observed(controller: Controller, before: Account, reading: Reading) -> Account:
     """The account after a batch: rows are late against the punctuation *before* it (language.md)."""
-    after_epoch = batch.event >= EPOCH
-    source = None if batch.source is None else batch.source[after_epoch]
-    punctuation = controller.observe(batch.event[after_epoch], batch.arrival[after_epoch], source)
+    rows = reading.batch.rows
+    counts = _listed(controller, before, reading.batch) if reading.sums is None else _added_up(controller, reading.sums)
     progress = controller.progress
-    clock = max(before.clock, int(batch.arrival.max(initial=EPOCH)))
-    on_time = batch.event >= before.punctuation
-    waited = int(np.sum(clock - batch.arrival[on_time], dtype=np.int64))
+    clock = max(before.clock, counts.clock)
     return replace(
         before,
-        punctuation=max(before.punctuation, EPOCH if punctuation == NO_PUNCTUATION else punctuation),
-        rows=before.rows + batch.rows,
-        late=before.late + int(np.count_nonzero(~on_time)),
-        untimed=before.untimed + batch.rows - len(batch.event),
+        punctuation=max(before.punctuation, EPOCH if progress.punctuation == NO_PUNCTUATION else progress.punctuation),
+        rows=before.rows + rows,
+        late=before.late + counts.late,
+        untimed=before.untimed + rows - counts.late - counts.on_time,
         suspect=progress.suspect,
         held=progress.held,
         clock=clock,
-        newest=max(before.newest, _newest(batch, controller.skew)),
-        silence=0 if batch.rows else before.silence,
+        newest=max(before.newest, counts.newest),
+        silence=0 if rows else before.silence,
         # Little: what is held from one batch to the next waits for as long as the clock moves between them.
-        held_time=before.held_time + waited + (before.held * (clock - before.clock) if before.clock else 0),
+        held_time=before.held_time
+        + _wrapped(clock * counts.on_time - counts.arrivals)
+        + (before.held * (clock - before.clock) if before.clock else 0),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Of a batch: the rows behind the punctuation, the others and the sum of their arrivals, and the latest times."""
+
+    late: int
+    on_time: int
+    arrivals: int
+    clock: int
+    newest: int
+
+
+def _listed(controller: Controller, before: Account, batch: Batch) -> _Counts:
+    """Gives the rows of a batch to the controller."""
+    after_epoch = batch.event >= EPOCH
+    source = None if batch.source is None else batch.source[after_epoch]
+    controller.observe(batch.event[after_epoch], batch.arrival[after_epoch], source)
+    on_time = batch.event >= before.punctuation
+    arrivals = int(batch.arrival[on_time].sum(dtype=np.int64))
+    late = int(np.count_nonzero(~on_time))
+    clock = int(batch.arrival.max(initial=EPOCH))
+    return _Counts(late, len(on_time) - late, arrivals, clock, _newest(batch, controller.skew))
+
+
+def _added_up(controller: Controller, sums: Sums) -> _Counts:
+    """Gives the tally of a batch to the controller."""
+    controller.enter(sums.tally, sums.late - sums.early, sums.suspect)
+    newest = EPOCH if sums.tally is None else sums.tally.newest
+    return _Counts(sums.late, sums.on_time, sums.arrivals, max(EPOCH, sums.clock), newest)
+
+
+def _wrapped(time: int) -> int:
+    """What a difference of sums is, though the sums may have gone beyond int64 and come round."""
+    return (time + 2**63) % 2**64 - 2**63
 
 
 def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
 from uuid import uuid4
 
-from pyarrow import fs
 from pyspark import TaskContext
+from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
 
@@ -28,22 +29,90 @@ def batch_number() -> int:
     return int(number)
 
 
+class Files(Protocol):
+    """Where the files are: on a path, or wherever Spark's own checkpoint is."""
+
+    def load(self, path: str) -> bytes | None:
+        """What a file has in it; None if there is no such file."""
+
+    def save(self, path: str, content: bytes) -> None:
+        """Writes a file whole or not at all, in the place of one that may be there."""
+
+    def remove(self, path: str) -> None: ...
+
+
+class OnPath:
+    """Files on a path of this machine."""
+
+    def load(self, path: str) -> bytes | None:
+        try:
+            return Path(path).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def save(self, path: str, content: bytes) -> None:
+        place = Path(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        draft = place.with_name(f"_{place.name}.{uuid4().hex}")
+        draft.write_bytes(content)
+        draft.rename(place)
+
+    def remove(self, path: str) -> None:
+        # A stream that is read twice has its control twice in a plan: both write the same and clear up.
+        Path(path).unlink(missing_ok=True)
+
+
+class OnStore:
+    """Files wherever a checkpoint of Spark can be, by Spark's own means."""
+
+    def __init__(self, session: SparkSession, folder: str) -> None:
+        jvm: Any = session._jvm
+        self._jvm = jvm
+        streaming = jvm.org.apache.spark.sql.execution.streaming.checkpointing
+        configuration = session._jsparkSession.sessionState().newHadoopConf()
+        self._files = streaming.CheckpointFileManager.create(self._at(folder), configuration)
+
+    def load(self, path: str) -> bytes | None:
+        if not self._files.exists(self._at(path)):
+            return None
+        stream = self._files.open(self._at(path))
+        try:
+            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
+
+    def save(self, path: str, content: bytes) -> None:
+        self._files.mkdirs(self._at(path).getParent())
+        stream = self._files.createAtomic(self._at(path), True)
+        try:
+            stream.write(content)
+        except BaseException:
+            stream.cancel()
+            raise
+        stream.close()
+
+    def remove(self, path: str) -> None:
+        self._files.delete(self._at(path))
+
+    def _at(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(path)
+
+
 @dataclass(frozen=True, slots=True)
 class StateFiles:
-    """The state after each batch, by its number. `folder` is a path, or an address that Arrow can open."""
+    """The state after each batch, by its number."""
 
     folder: str
+    files: Files = field(default_factory=OnPath)
 
     def read(self, number: int) -> bytes | None:
         """The state before a batch; None before the first."""
         if number == 0:
             return None
-        system, folder = self._opened()
-        path = f"{folder}/{number - 1}"
-        if system.get_file_info(path).type is not fs.FileType.File:
+        path = f"{self.folder}/{number - 1}"
+        found = self.files.load(path)
+        if found is None:
             raise _broken(f"the state after batch {number - 1} is missing: {path}")
-        with system.open_input_stream(path) as stream:
-            found = bytes(stream.read())
         state = found[CHECKSUM:]
         if len(found) < CHECKSUM or int.from_bytes(found[:CHECKSUM]) != zlib.crc32(state):
             raise _broken(f"the state after batch {number - 1} is torn: {path}")
@@ -51,22 +120,17 @@ class StateFiles:
 
     def write(self, number: int, state: bytes) -> None:
         """Keeps the state after a batch. A repeated batch writes the same again."""
-        system, folder = self._opened()
-        system.create_dir(folder, recursive=True)
-        draft = f"{folder}/_{number}.{uuid4().hex}"
-        with system.open_output_stream(draft) as stream:
-            stream.write(zlib.crc32(state).to_bytes(CHECKSUM) + state)
-        system.move(draft, f"{folder}/{number}")
+        self.files.save(f"{self.folder}/{number}", zlib.crc32(state).to_bytes(CHECKSUM) + state)
         if number >= KEPT:
-            # A stream that is read twice has its control twice in a plan: both write the same and clear up.
-            with suppress(FileNotFoundError):
-                system.delete_file(f"{folder}/{number - KEPT}")
+            self.files.remove(f"{self.folder}/{number - KEPT}")
 
-    def _opened(self) -> tuple[fs.FileSystem, str]:
-        if "://" in self.folder or self.folder.startswith("file:"):
-            system, path = fs.FileSystem.from_uri(self.folder)
-            return system, path
-        return fs.LocalFileSystem(), self.folder
+
+def files_of(session: SparkSession, checkpoint: str) -> tuple[Files, str]:
+    """What reads and writes files beside a checkpoint that Spark names so, and the name to use with it."""
+    path = checkpoint.removeprefix("file:")
+    if path.startswith("/"):
+        return OnPath(), "/" + path.lstrip("/")
+    return OnStore(session, checkpoint), checkpoint
 
 
 def _broken(message: str) -> RunError:

@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 from pyspark.sql import DataFrame
 
+from slackwater.disorder.tally import Tally
+
 Times = npt.NDArray[np.int64]
 
 SCHEMA = (
@@ -53,6 +55,28 @@ class Batch:
     newest: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """A batch that was added up: all rows that are behind the punctuation (`late`), before 1970 (`early`), from the
+    future (`suspect`) or `on_time`, of which `arrivals` is the sum; the latest arrival; and the tally of the others."""
+
+    late: int
+    early: int
+    suspect: int
+    on_time: int
+    arrivals: int
+    clock: int
+    tally: Tally | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The readings of all partitions: a batch of rows, with `sums` of them where those are not listed."""
+
+    batch: Batch
+    sums: Sums | None = None
+
+
 def summarise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """For `mapInArrow`: columns event, arrival and perhaps source (all long) become a few rows of packed columns."""
     context = TaskContext.get()
@@ -63,11 +87,15 @@ def summarise(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.RecordBatch.from_pylist([row], schema=ARROW)
 
 
+def own_ticks(ticks: DataFrame, stream: str) -> DataFrame:
+    """What the ticks (see `Tick`) say that concern a stream."""
+    return ticks.where(ticks["stream"].isNull() | (ticks["stream"] == stream)).select("silence", "beyond", "newest")
+
+
 def tick_rows(ticks: DataFrame, stream: str) -> DataFrame:
-    """The ticks (see `Tick`) that concern a stream, as summary rows."""
+    """The ticks that concern a stream, as summary rows."""
     nothing = {"key": "0", "part": "-1", "piece": "0", "rows": "0L", "event": "X''", "arrival": "X''", "source": "X''"}
-    own = ticks.where(ticks["stream"].isNull() | (ticks["stream"] == stream))
-    return own.selectExpr(*(f"{value} AS {name}" for name, value in nothing.items()), "silence", "beyond", "newest")
+    return own_ticks(ticks, stream).selectExpr(*(f"{value} AS {name}" for name, value in nothing.items()), "*")
 
 
 def unpacked(frames: Iterable[pd.DataFrame], *, in_arrival_order: bool) -> Batch:

@@ -16,6 +16,7 @@ from slackwater.disorder.replay import replay as replayed
 from slackwater.disorder.streams import normal
 from slackwater.errors import InputError
 from slackwater.spark.control import with_disorder_control
+from slackwater.spark.progress import accounts
 from slackwater.spark.sources.options import Options
 from slackwater.spark.sources.recipe import Recipe
 from slackwater.spark.streams import read_stream
@@ -57,17 +58,16 @@ def test_a_replayed_trace_is_controlled_as_by_the_controller_alone(spark, tmp_pa
     controlled = with_disorder_control(stream, "event_ms", "1%", arrival="arrival_ms", estimator="adaptive")
     counted = controlled.groupBy(F.window("event_ms", "10 seconds")).count()
     query = finish(counted, tmp_path / "check", "replayed")
-    (metrics,) = [event["observedMetrics"] for event in query.recentProgress if event["numInputRows"]][-1].values()
+    (account,) = accounts(query).values()
 
     times = pa.csv.read_csv(path)
     event, arrival = times["event_ms"].to_numpy(), times["arrival_ms"].to_numpy()
     batches = batches_by_time(event, arrival, 40_000)
     punctuation, alone = replayed(batches, controller(0.01, "adaptive", unit="ms"))
-    assert (metrics["rows"], metrics["late"]) == (alone.rows, alone.late)
-    assert metrics["punctuation"] == punctuation[-1]
+    assert (account.rows, account.late) == (alone.rows, alone.late)
+    assert account.punctuation == punctuation[-1]
     assert alone.late_share <= 0.01
-    on_time = metrics["rows"] - metrics["late"] - metrics["untimed"]
-    assert metrics["held_time"] / on_time == pytest.approx(measure(batches, punctuation).mean_hold, rel=0.01)
+    assert account.held_time / account.on_time == pytest.approx(measure(batches, punctuation).mean_hold, rel=0.01)
 
 
 def test_what_a_source_cannot_read_is_told_when_the_stream_is_opened(spark):

@@ -1,0 +1,102 @@
+"""A stream whose rows pass a gauge, and whose watermark follows the controllers that read it."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import count
+from typing import Any
+
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from slackwater.disorder.clock import EARLIEST
+from slackwater.spark.gauge.compiled import gauge_class
+from slackwater.spark.gauge.steering import Controls, Spec
+from slackwater.spark.policy import controller_of
+from slackwater.spark.relation import quoted
+
+FAR = 7_300_000
+"""Days: the delay of a watermark that no row is to move. Controllers do."""
+NONE = EARLIEST
+"""What the gauge takes for NULL."""
+BARRIER = "spark_partition_id() >= 0"
+"""Always true, and not deterministic: Catalyst moves no later predicate below it, where it would remove the ticks."""
+
+_numbers = count(1)
+
+
+def gauged(
+    df: DataFrame,
+    spec: Spec,
+    event_time: str,
+    arrival: str | None = None,
+    source: str | None = None,
+    ticks: DataFrame | None = None,
+) -> DataFrame:
+    """The rows of a stream; what they and the `ticks` for it tell of time goes to its controller."""
+    session = df.sparkSession
+    gauge = _gauge(session, spec)
+    event = F.unix_millis(quoted(event_time))
+    arrived = F.unix_millis(quoted(arrival)) if arrival else _now(event)
+    if source:
+        sender = F.coalesce(F.xxhash64(quoted(source)), F.lit(0))
+        arrived = _asked(session, gauge.senders(), sender, F.coalesce(arrived, F.lit(NONE)))
+    rows = df.where(_asked(session, gauge, event, arrived) >= 0)
+    if ticks is None:
+        return rows
+    tick = [_asked(session, gauge.ticks(), F.lit(place), F.col(name)) for place, name in enumerate(ticks.columns)]
+    nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in df.schema]
+    return rows.union(ticks.where(tick[0] + tick[1] + tick[2] >= 0).select(*nothing)).where(BARRIER)
+
+
+def _gauge(session: SparkSession, spec: Spec) -> Any:
+    context: Any = session.sparkContext
+    jvm: Any = session._jvm
+    controls = controls_of(session)
+    name = f"{next(_numbers):09d}"
+    controls.specs[name] = spec
+    skew = controller_of(spec.policy).skew
+    values = context._gateway.new_array(jvm.java.lang.Object, 3)
+    for place, value in enumerate((name, skew, context._jsc.sc().collectionAccumulator())):
+        values[place] = value
+    gauge = gauge_class(session).getConstructors()[0].newInstance(values)
+    gauge.attach(session._jsparkSession.streams(), controls, controls.folder, FAR)
+    return gauge
+
+
+def controls_of(session: SparkSession) -> Controls:
+    """The controllers of all queries of a Spark application, which its driver can call."""
+    ensure_callback_server_started(session.sparkContext._gateway)  # type: ignore[no-untyped-call]
+    return _controls(session.sparkContext.applicationId, session)
+
+
+@cache
+def _controls(_application: str, session: SparkSession) -> Controls:
+    return Controls(session)
+
+
+def _asked(session: SparkSession, operator: Any, *arguments: Column) -> Column:
+    """The call of an operator on whole numbers, in Spark's generated code: nothing is boxed."""
+    jvm: Any = session._jvm
+    types, expressions = jvm.org.apache.spark.sql.types, jvm.org.apache.spark.sql.catalyst.expressions
+    convert = getattr(getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$"), "MODULE$")
+    kind = types.ObjectType(jvm.java.lang.Class.forName("java.util.function.LongBinaryOperator"))
+    given = [convert.expression(F.coalesce(each.cast("long"), F.lit(NONE))._jc) for each in arguments]
+    call = expressions.objects.Invoke(
+        expressions.Literal(operator, kind),
+        "applyAsLong",
+        types.DataTypes.LongType,
+        jvm.PythonUtils.toSeq(given),
+        jvm.PythonUtils.toSeq([]),
+        False,  # NULL cannot come
+        False,  # nor is it given
+        False,  # it counts: it must be called once for each row
+    )
+    return Column(convert.column(call))
+
+
+def _now(event: Column) -> Column:
+    """The time of the batch. As an element of an array that depends on the row it is no constant of the generated code,
+    which would have to be compiled anew for every batch."""
+    return F.get(F.array(F.unix_millis(F.current_timestamp())), event.bitwiseAND(F.lit(0)).cast("int"))

@@ -1,0 +1,87 @@
+"""What gauges tell of a batch: rows, or what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from slackwater.disorder.clock import EARLIEST, Times
+from slackwater.disorder.tally import LAST, Tally
+from slackwater.spark.summary import Batch, Reading, Sums
+
+NONE = EARLIEST
+HEAD = 8
+SUMS = 8
+
+
+class Cut:
+    """Takes one number, or one row of numbers with its length before it, after the other."""
+
+    def __init__(self, values: Times) -> None:
+        self.values = values
+        self.at = 0
+
+    def take(self, count: int) -> Times:
+        found = self.values[self.at : self.at + count]
+        self.at += count
+        return found
+
+    def listed(self) -> Times:
+        return self.take(int(self.take(1)[0]))
+
+
+def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
+    """The reading that the partitions' readings make up, in the order of the partitions."""
+    cuts = [Cut(np.frombuffer(part, "<i8")) for part in parts]
+    heads = np.array([cut.take(HEAD) for cut in cuts], np.int64).reshape(-1, HEAD)
+    rows = int(heads[:, 2].sum())
+    silence, beyond, newest = (_told(heads[:, place]) for place in (4, 5, 6))
+    tick = silence or 0, beyond, newest or 0
+    if len(heads) and heads[:, 7].all():
+        empty = np.empty(0, np.int64)
+        return Reading(Batch(rows, empty, empty, None, *tick), _added_up(cuts))
+    event, arrival, source = _joined([[cut.listed() for _ in range(3)] for cut in cuts])
+    if in_arrival_order and np.any(arrival[1:] < arrival[:-1]):
+        order = np.argsort(arrival, kind="stable")
+        event, arrival = event[order], arrival[order]
+        source = source[order] if len(source) else source
+    return Reading(Batch(rows, event, arrival, source if len(source) else None, *tick))
+
+
+def _added_up(cuts: Sequence[Cut]) -> Sums:
+    sums = np.array([cut.take(SUMS) for cut in cuts], np.int64)
+    late, early, suspect, on_time, arrivals = sums[:, :5].sum(axis=0).tolist()
+    counted = [(cut.listed(), cut.listed()) for cut in cuts]
+    last = [(cut.listed(), cut.listed()) for cut in cuts]
+    event, count = _merged([each[0] for each in counted])
+    tally = None
+    if len(event):
+        delay, delay_count = _merged([each[1] for each in counted])
+        last_event, last_arrival = _joined(last)
+        order = np.argsort(last_arrival, kind="stable")
+        last_event, last_arrival = last_event[order], last_arrival[order]
+        before = int(max(sums[:, 6].max(), last_event[:-LAST].max(initial=EARLIEST)))
+        clock_before = int(max(sums[:, 7].max(), last_arrival[:-LAST].max(initial=EARLIEST)))
+        clock = max(clock_before, int(last_arrival[-1]))
+        lasts = last_event[-LAST:], last_arrival[-LAST:]
+        tally = Tally(event, count, clock, delay, delay_count, *lasts, before, clock_before)
+    return Sums(late, early, suspect, on_time, arrivals, int(sums[:, 5].max()), tally)
+
+
+def _merged(pairs: Sequence[Times]) -> tuple[Times, Times]:
+    """Values with their counts, each once and in order."""
+    both = np.concatenate(pairs).reshape(-1, 2)
+    value, place = np.unique(both[:, 0], return_inverse=True)
+    count = np.zeros(len(value), np.int64)
+    np.add.at(count, place, both[:, 1])
+    return value, count
+
+
+def _joined(parts: Sequence[Sequence[Times]]) -> list[Times]:
+    return [np.concatenate(each) for each in zip(*parts, strict=True)] or [np.empty(0, np.int64)] * 3
+
+
+def _told(values: Times) -> int | None:
+    found = int(values.max(initial=NONE))
+    return None if found == NONE else found
