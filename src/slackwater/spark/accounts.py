@@ -44,8 +44,10 @@ def accounts_kept(checkpoint: Path) -> dict[str, Account]:
 
 
 def accounts_after(checkpoint: Path, batch: int) -> dict[str, Account]:
-    """The accounts of all controls after a batch, but for those of streams without a row so far."""
-    folder = checkpoint / "control"
-    controls = sorted(each.name for each in folder.iterdir()) if folder.exists() else []
+    """The accounts of all controls after a batch, but for those of streams without a row so far.
+
+    A batch that failed has none: it will be repeated.
+    """
+    controls = sorted(each.parent.name for each in checkpoint.glob(f"control/*/{batch}"))
     found = {control: account_before(checkpoint, control, batch + 1) for control in controls}
     return {control: account for control, account in found.items() if account != Account()}

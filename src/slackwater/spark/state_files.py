@@ -83,6 +83,8 @@ class OnStore:
 
     def save(self, path: str, content: bytes) -> None:
         self._files.mkdirs(self._at(path).getParent())
+        # What is there is of a batch that is being repeated: without it, too, that batch can be repeated again.
+        self.remove(path)
         stream = self._files.createAtomic(self._at(path), True)
         try:
             stream.write(content)
@@ -92,7 +94,8 @@ class OnStore:
         stream.close()
 
     def remove(self, path: str) -> None:
-        self._files.delete(self._at(path))
+        if self._files.exists(self._at(path)):
+            self._files.delete(self._at(path))
 
     def _at(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(path)

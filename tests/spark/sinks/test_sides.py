@@ -3,6 +3,8 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +20,7 @@ from slackwater.errors import InputError, QueryError
 from slackwater.lang import parse_script
 from slackwater.semantics import Feed, interpret
 from slackwater.spark import plan as planning
+from slackwater.spark.gauge import steering
 from slackwater.spark.pipeline import Manner, start
 from slackwater.spark.sides import arranged
 from slackwater.testing.catalog import CATALOG, EVENTS, READINGS
@@ -31,6 +34,17 @@ INSERT INTO answers {query};
 INSERT INTO lateness SELECT *, late_by + v AS more FROM answers$late WHERE kind IS NOT NULL;
 INSERT INTO bad SELECT raw, reason FROM Readings$rejected;
 """
+
+
+class Given:
+    """In the place of a controller: gives the punctuations of a feed."""
+
+    def __init__(self, feed: Feed, *_: object) -> None:
+        self.latest = list(accumulate((each.punctuation or 0 for each in feed.batches), max))
+        self.answer = "0 0"
+
+    def step(self, batch: int, _: object) -> None:
+        self.answer = f"{self.latest[min(batch, len(self.latest) - 1)] // 1_000} 0"
 
 
 @pytest.mark.parametrize(
@@ -50,6 +64,7 @@ def test_late_and_rejected_rows_are_those_of_the_interpreter(spark, tmp_path, qu
     rows, clock = _written(spark, READINGS, feed, len(feed.batches), tmp_path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(planning, "punctuations", lambda *_, **__: clock)
+        patch.setattr(steering, "Control", partial(Given, feed))
         list(start(main, {"Readings": rows}, tmp_path / "check", Manner(available_now=True), sides=sides).progress())
     answer = interpret(script.pipelines[0].plan, {"Readings": feed})
     expected = Counter(

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from tests.spark.conformance import _plain, _written, expected
+from tests.spark.conformance import _plain, _written, expected, told
 
 from slackwater.algebra.catalog import Pipeline, Script, SinkDef
 from slackwater.algebra.nodes import Plan
 from slackwater.app.views import shared
 from slackwater.lang import parse_script
 from slackwater.semantics import Batch, Feed, interpret
-from slackwater.spark import plan as planning
 from slackwater.spark.pipeline import Manner, start
 from slackwater.spark.views.log import LogSink, read_log
 from slackwater.spark.views.reading import log_name
@@ -57,11 +56,9 @@ class Runs:
 
     def keep(self, feed: Feed) -> None:
         """Runs the view's query over what the feed has so far."""
-        rows, clock = _written(self.spark, READINGS, feed, len(feed.batches), self.folder / "Readings")
+        rows = told(*_written(self.spark, READINGS, feed, len(feed.batches), self.folder / "Readings"))
         pipeline = Pipeline(self.kept.name, None, self.kept.run)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(planning, "punctuations", lambda *_, **__: clock)
-            self._run(pipeline, {"Readings": rows}, LogSink(self.folder / "log", self.kept.plan))
+        self._run(pipeline, {"Readings": rows}, LogSink(self.folder / "log", self.kept.plan))
 
     def read(self, name: str) -> Counter[tuple[object, ...]]:
         """Runs a pipeline over what the log has so far; gives all its rows."""
