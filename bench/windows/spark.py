@@ -82,7 +82,8 @@ def stream(session: SparkSession, folder: Path, name: str, schema: str) -> DataF
 def fused(session: SparkSession, folder: Path, text: str) -> DataFrame:
     clock = stream(session, folder, "clock", f"{CLOCK} timestamp")
     plan = rewrite(bind_query(text, CATALOG)).plan
-    return fuse(plan, {"S": stream(session, folder, "rows", SCHEMA)}, lambda *_, **__: clock)
+    rows = stream(session, folder, "rows", SCHEMA).unionByName(clock, allowMissingColumns=True)
+    return fuse(plan, {"S": rows})
 
 
 def native(session: SparkSession, folder: Path, length: int, slide: int) -> DataFrame:

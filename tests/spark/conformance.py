@@ -71,7 +71,7 @@ def found(
     for name, feed in feeds.items():
         stream = catalog.source(name)
         assert isinstance(stream, StreamDef)
-        streams[name] = told(*_written(spark, stream, feed, longest, folder / name))
+        streams[name] = with_clock(*_written(spark, stream, feed, longest, folder / name))
     df = planning.compile_plan(plan, streams)
     table = f"found_{uuid4().hex}"
     finish(df, folder / "check", table)
@@ -80,7 +80,7 @@ def found(
     return Counter(tuple(map(_plain, row)) for row in rows)
 
 
-def told(rows: DataFrame, clock: DataFrame) -> DataFrame:
+def with_clock(rows: DataFrame, clock: DataFrame) -> DataFrame:
     """A stream that brings its punctuations along, as the log of a view does."""
     return rows.unionByName(clock, allowMissingColumns=True)
 

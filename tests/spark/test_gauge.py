@@ -13,11 +13,11 @@ from pyspark.sql.streaming import StreamingQuery
 from tests.spark.streams import write_batch
 
 from slackwater.spark.control import with_disorder_control
+from slackwater.spark.gauge.readings import Batch, Reading
 from slackwater.spark.policy import stated
 from slackwater.spark.progress import accounts
 from slackwater.spark.punctuate import Account, Controlled
 from slackwater.spark.state_files import OnStore, StateFiles
-from slackwater.spark.summary import Batch, Reading
 
 SCHEMA = "ts timestamp, received timestamp, host string"
 START = 1_700_000_000_000
@@ -139,6 +139,16 @@ def test_two_queries_over_one_dataframe_have_an_account_each(spark, tmp_path):
     controlled = with_disorder_control(stream, "ts", "1%", arrival="received")
     queries = [ended(counted(controlled), tmp_path / name) for name in ("one", "two")]
     assert [accounts(query) for query in queries] == [{"ts": expected(rows, "budget")[-1]}] * 2
+
+
+def test_two_streams_of_a_query_that_are_controlled_alike_have_an_account_each(spark, tmp_path):
+    one, two = batches(seed=8, sizes=(700, 700)), batches(seed=9, sizes=(900, 400))
+    streams = [written(spark, tmp_path / name, rows) for name, rows in (("one", one), ("two", two))]
+    left, right = (with_disorder_control(each, "ts", "1%", arrival="received") for each in streams)
+    query = ended(counted(left.union(right)), tmp_path / "check")
+    assert accounts(query) == {"ts": expected(one, "budget")[-1], "ts#2": expected(two, "budget")[-1]}
+    smallest = min(each.punctuation for each in accounts(query).values())
+    assert query.lastProgress["eventTime"]["watermark"] == watermark(smallest)
 
 
 def test_a_stream_with_a_watermark_of_its_own_holds_back_as_it_does_in_spark(spark, tmp_path):

@@ -1,41 +1,20 @@
-"""Summaries and accounts without Spark: what goes in comes out, and every row is counted once."""
+"""Accounts without Spark: every row is counted once."""
 
 import numpy as np
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slackwater.spark.gauge.readings import Batch, Reading
 from slackwater.spark.policy import controller_of, stated
 from slackwater.spark.punctuate import Account, observed
-from slackwater.spark.summary import Batch, Reading, summarise, unpacked
 
 times = st.one_of(st.none(), st.integers(-(10**12), 253_402_300_799_999))
 rows = st.lists(st.tuples(times, st.integers(0, 10**13)), max_size=40)
 
 
-def summary(batch: list[tuple[int | None, int | None]], pieces: int = 1) -> Batch:
-    parts = [batch[part::pieces] for part in range(pieces)]
-    frames = []
-    for number, part in enumerate(parts):
-        event, arrival = zip(*part, strict=True) if part else ((), ())
-        given = pa.record_batch({"event": pa.array(event, pa.int64()), "arrival": pa.array(arrival, pa.int64())})
-        made = pa.Table.from_batches(list(summarise(iter([given])))).to_pandas()
-        frames.append(made.assign(part=number))
-    return unpacked(frames, in_arrival_order=True)
-
-
-@given(rows, st.integers(1, 3))
-def test_a_summary_holds_every_timed_row_in_order_of_arrival(batch, pieces):
-    found = summary(batch, pieces)
-    timed = [row for row in batch if row[0] is not None]
-    assert found.rows == len(batch)
-    assert sorted(zip(found.event.tolist(), found.arrival.tolist(), strict=True)) == sorted(timed)
-    assert (np.diff(found.arrival) >= 0).all()
-
-
-def test_a_row_without_arrival_counts_as_the_latest_beside_it():
-    found = summary([(5, 10), (6, None), (7, 30)])
-    assert sorted(zip(found.event.tolist(), found.arrival.tolist(), strict=True)) == [(5, 10), (6, 30), (7, 30)]
+def reading(batch: list[tuple[int | None, int]]) -> Reading:
+    timed = sorted((row for row in batch if row[0] is not None), key=lambda row: row[1])
+    return Reading(Batch(len(batch), *np.array(timed, np.int64).reshape(-1, 2).T))
 
 
 @given(st.lists(rows, max_size=5))
@@ -45,7 +24,7 @@ def test_rows_in_are_on_time_or_late_or_untimed(batches):
     late = untimed = total = 0
     for batch in batches:
         before = account.punctuation
-        account = observed(controller, account, Reading(summary(batch)))
+        account = observed(controller, account, reading(batch))
         late += sum(time is not None and time < before for time, _ in batch)
         untimed += sum(time is None for time, _ in batch)
         total += len(batch)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from slackwater.lang import bind_query
+from slackwater.spark.gauge.readings import Batch, Reading
 from slackwater.spark.policy import controller_of, stated
 from slackwater.spark.punctuate import Account, observed, ticked
-from slackwater.spark.summary import Batch, Reading
 from slackwater.spark.ticks import Silence, Tick, beyond
 from slackwater.testing.catalog import CATALOG
 

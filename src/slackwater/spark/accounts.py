@@ -18,6 +18,16 @@ def control_name(stream: str, event_time: str, policy: Policy, arrival: str | No
     return f"{quote(stream or event_time, safe='')}-{own:08x}"
 
 
+def numbered(control: str, number: int) -> str:
+    """The name of a control of which the query has several: they are told apart by the order in which they were made.
+
+    >>> numbered("ts-0badcafe", 1), stream_of(numbered("ts-0badcafe", 2))
+    ('ts-0badcafe', 'ts#2')
+    """
+    stream, _, own = control.rpartition("-")
+    return control if number == 1 else f"{stream}{quote(f'#{number}')}-{own}"
+
+
 def stream_of(control: str) -> str:
     """The stream of a control.
 
@@ -40,14 +50,16 @@ def account_before(checkpoint: Path, control: str, batch: int) -> Account:
 def accounts_kept(checkpoint: Path) -> dict[str, Account]:
     """The accounts of all controls after the last batch that was done."""
     last = last_batch(checkpoint)
-    return {} if last is None else accounts_after(checkpoint, last)
+    controls = [] if last is None else sorted(each.name for each in checkpoint.glob("control/*"))
+    return _of_some({each: account_before(checkpoint, each, (last or 0) + 1) for each in controls})
 
 
 def accounts_after(checkpoint: Path, batch: int) -> dict[str, Account]:
-    """The accounts of all controls after a batch, but for those of streams without a row so far.
-
-    A batch that failed has none: it will be repeated.
-    """
+    """The accounts of all controls that a batch has changed. One that failed has changed none: it will be repeated."""
     controls = sorted(each.parent.name for each in checkpoint.glob(f"control/*/{batch}"))
-    found = {control: account_before(checkpoint, control, batch + 1) for control in controls}
+    return _of_some({each: account_before(checkpoint, each, batch + 1) for each in controls})
+
+
+def _of_some(found: dict[str, Account]) -> dict[str, Account]:
+    """Without the accounts of streams that have had no row so far."""
     return {control: account for control, account in found.items() if account != Account()}

@@ -1,8 +1,8 @@
-"""An adaptive watermark under Spark's own operators: punctuation rows drive `withWatermark`."""
+"""An adaptive watermark under Spark's own operators."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 from pyspark.sql import Column, DataFrame
@@ -12,16 +12,12 @@ from pyspark.sql.types import NumericType, TimestampType
 from slackwater.algebra.nodes import Policy
 from slackwater.errors import InputError, nearest
 from slackwater.spark import policy as policies
-from slackwater.spark.accounts import control_folder, control_name
-from slackwater.spark.gauge.gauged import FAR, gauged
+from slackwater.spark.accounts import control_name
+from slackwater.spark.gauge.gauged import FAR, gauged, own_ticks
 from slackwater.spark.gauge.steering import Spec
-from slackwater.spark.punctuate import ACCOUNT_SCHEMA, Punctuate, PunctuateInFiles
 from slackwater.spark.relation import quoted
-from slackwater.spark.session import require_state_store
-from slackwater.spark.summary import SCHEMA, own_ticks, summarise, tick_rows
 
 CLOCK = "__slackwater_clock"
-METRICS = "slackwater.control"
 READ = "slackwater.read"
 WATERMARKED = "spark.watermarkDelayMs"
 BARRIER = f"{CLOCK} IS NULL AND spark_partition_id() >= 0"
@@ -55,21 +51,6 @@ def with_disorder_control(
     return controlled(df, event_time, policy, arrival=arrival, source=source)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where control keeps its state, and what wakes it.
-
-    `checkpoint` is that of the query, if it is known; `ticks` (see `Tick`) tell of time that passes while no row comes.
-    """
-
-    checkpoint: str | None = None
-    ticks: DataFrame | None = None
-
-
-IN_STORE = Place()
-"""The state is in Spark's state store, and only rows wake the controller."""
-
-
 def controlled(
     df: DataFrame,
     event_time: str,
@@ -82,101 +63,60 @@ def controlled(
     _check(df, event_time, arrival, source)
     if not df.isStreaming:
         return df
-    return steered(read_by_controller(df, event_time, policy, arrival=arrival, source=source), event_time)
+    return clocked(Reads().rows(df, event_time, policy, arrival=arrival, source=source), event_time, None)
 
 
-def read_by_controller(
-    df: DataFrame,
-    event_time: str,
-    policy: Policy,
-    *,
-    arrival: str | None = None,
-    source: str | None = None,
-    name: str = "",
-    ticks: DataFrame | None = None,
-) -> DataFrame:
-    """The rows of `df`, of which a controller takes notice as they pass."""
-    control = control_name(name, event_time, policy, arrival, source)
-    spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
-    told = None if ticks is None else own_ticks(ticks, name)
-    return gauged(df, spec, event_time, arrival, source, told)
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The streams of one query as they are read: of each, its controller takes notice once.
 
-
-def steered(rows: DataFrame, event_time: str) -> DataFrame:
-    """Rows with a watermark on `event_time` that only controllers move."""
-    behind = rows.withWatermark(event_time, f"{FAR} days")
-    return behind.select(*[_marked(rows, name, event_time) for name in rows.columns])
-
-
-def clocked(rows: DataFrame, event_time: str, clock: DataFrame) -> DataFrame:
-    """Rows with a watermark on `event_time` that follows the punctuations of `clock`."""
-    waiting = rows.withColumn(CLOCK, F.lit(None).cast("timestamp"))
-    ticking = clock.withColumn(event_time, F.col(CLOCK))
-    merged = waiting.unionByName(ticking, allowMissingColumns=True).withWatermark(CLOCK, "0 seconds")
-    return merged.where(BARRIER).select(*[_marked(rows, name, event_time) for name in rows.columns])
-
-
-def rows_of(df: DataFrame, name: str) -> DataFrame:
-    """The rows of a stream, without the punctuations that it may bring along in the column CLOCK.
-
-    Those of a stream that does are counted, in Spark's progress: no controller does it.
+    `ticks` (see `Tick`) tell of time that passes while no row comes.
     """
-    if CLOCK not in df.columns:
-        return df
+
+    ticks: DataFrame | None = None
+    done: set[str] = field(default_factory=set)
+
+    def rows(
+        self,
+        df: DataFrame,
+        event_time: str,
+        policy: Policy,
+        *,
+        arrival: str | None = None,
+        source: str | None = None,
+        name: str = "",
+    ) -> DataFrame:
+        """The rows of a stream. One that brings its punctuations along needs no controller, nor does one at rest."""
+        if CLOCK in df.columns:
+            return _counted(df, name)
+        control = control_name(name, event_time, policy, arrival, source)
+        if not df.isStreaming or control in self.done:
+            return df
+        self.done.add(control)
+        spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
+        return gauged(df, spec, event_time, arrival, source, own_ticks(self.ticks, name))
+
+
+def clocked(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFrame:
+    """Rows with a watermark on `event_time` that follows the punctuations of `clock`, or that controllers move."""
+    if clock is None:
+        merged = rows.withWatermark(event_time, f"{FAR} days")
+    else:
+        waiting = rows.withColumn(CLOCK, F.lit(None).cast("timestamp"))
+        ticking = clock.withColumn(event_time, F.col(CLOCK))
+        merged = waiting.unionByName(ticking, allowMissingColumns=True).withWatermark(CLOCK, "0 seconds").where(BARRIER)
+    return merged.select(*[_marked(rows, name, event_time) for name in rows.columns])
+
+
+def clock_of(df: DataFrame) -> DataFrame | None:
+    """The punctuations that a stream brings along, if it does."""
+    return df.where(F.col(CLOCK).isNotNull()).select(CLOCK) if CLOCK in df.columns else None
+
+
+def _counted(df: DataFrame, name: str) -> DataFrame:
+    """Without the punctuations; how many rows there are is in Spark's progress, as no controller counts them."""
     rows = df.where(F.col(CLOCK).isNull()).drop(CLOCK)
     return rows.observe(f"{READ}.{next(_numbers)}.{name}", F.count(F.lit(1)).alias("rows"))
-
-
-def clock_of(df: DataFrame) -> DataFrame:
-    """The punctuations that a stream brings along."""
-    return df.where(F.col(CLOCK).isNotNull()).select(CLOCK)
-
-
-def punctuations(
-    df: DataFrame,
-    event_time: str,
-    policy: Policy,
-    *,
-    arrival: str | None = None,
-    source: str | None = None,
-    name: str = "",
-    place: Place = IN_STORE,
-) -> DataFrame:
-    """One row per batch of `df`: in the column CLOCK, the punctuation after it.
-
-    What the controller counts is in Spark's progress as an observed metric whose name ends with that of the control.
-    A stream that brings its punctuations along needs no controller.
-    """
-    if CLOCK in df.columns:
-        return clock_of(df)
-    control = control_name(name, event_time, policy, arrival, source)
-    summaries = df.select(*_times(event_time, arrival, source)).mapInArrow(summarise, SCHEMA)
-    if place.ticks is not None:
-        summaries = summaries.unionByName(tick_rows(place.ticks, name))
-    if place.checkpoint is None:
-        accounts = _in_store(summaries, policy, in_arrival_order=arrival is not None)
-    else:
-        folder = control_folder(place.checkpoint, control)
-        step = PunctuateInFiles(policy, folder, in_arrival_order=arrival is not None)
-        accounts = summaries.repartition(1).mapInArrow(step, ACCOUNT_SCHEMA)
-    observed = accounts.observe(f"{METRICS}.{next(_numbers)}.{control}", *_metrics(accounts))
-    return observed.select(F.timestamp_millis("punctuation").alias(CLOCK))
-
-
-def _in_store(summaries: DataFrame, policy: Policy, *, in_arrival_order: bool) -> DataFrame:
-    require_state_store(summaries.sparkSession)
-    step = Punctuate(policy, in_arrival_order=in_arrival_order)
-    return summaries.groupBy("key").transformWithStateInPandas(step, ACCOUNT_SCHEMA, "Append", "None")
-
-
-def _times(event_time: str, arrival: str | None, source: str | None) -> list[Column]:
-    arrived = F.unix_millis(quoted(arrival)) if arrival else F.unix_millis(F.current_timestamp())
-    times = [F.unix_millis(quoted(event_time)).alias("event"), arrived.alias("arrival")]
-    return times + ([F.xxhash64(quoted(source)).alias("source")] if source else [])
-
-
-def _metrics(accounts: DataFrame) -> list[Column]:
-    return [F.max(name).alias(name) for name in accounts.columns]
 
 
 def _marked(df: DataFrame, name: str, event_time: str) -> Column:

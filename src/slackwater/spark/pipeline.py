@@ -19,9 +19,9 @@ from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, walk
 from slackwater.algebra.policies import effective
 from slackwater.spark.accounts import accounts_after, accounts_kept
-from slackwater.spark.control import Place
 from slackwater.spark.delivery import Delivery, Shows, divided, failed, undivided
 from slackwater.spark.fused.changes import DEFAULT, Form, emits_changes, form_of
+from slackwater.spark.gauge.gauged import controls_of
 from slackwater.spark.guard import admit
 from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
@@ -66,8 +66,8 @@ def start(
     """
     admit(pipeline.plan, checkpoint)
     form, pipeline = _form(pipeline)
-    place = Place(str(checkpoint), read_ticks(_session(streams), checkpoint))
-    rows = compile_plan(pipeline.plan, streams, place, form).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
+    ticks = read_ticks(_session(streams), checkpoint)
+    rows = compile_plan(pipeline.plan, streams, ticks, form).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
     shows = on_rows or (lambda _: None)
     delivery: Delivery | None
     if log is not None:
@@ -183,6 +183,7 @@ class Running:
             self.query.awaitTermination(seconds)  # type: ignore[arg-type]  # fractions are taken, whatever the hint says
         except StreamingQueryException as cause:
             known = self.delivery.failure if self.delivery else None
+            known = known or controls_of(SparkSession.active()).failures.get(str(self.query.runId))
             raise known or failed(self.name, _reason(cause)) from cause
 
 

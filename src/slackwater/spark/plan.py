@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -22,7 +21,6 @@ from slackwater.algebra.nodes import (
     Join,
     Minus,
     Plan,
-    Policy,
     Project,
     Scan,
     Select,
@@ -34,17 +32,7 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import InputError, nearest
 from slackwater.spark.aggregates import aggregated
-from slackwater.spark.control import (
-    CLOCK,
-    IN_STORE,
-    Place,
-    clock_of,
-    clocked,
-    punctuations,
-    read_by_controller,
-    rows_of,
-    steered,
-)
+from slackwater.spark.control import Reads, clock_of, clocked
 from slackwater.spark.fused.changes import DEFAULT, Form
 from slackwater.spark.fused.fuse import fuse
 from slackwater.spark.joins import joined, united, without
@@ -59,16 +47,17 @@ Inputs = Mapping[str, DataFrame]
 """The DataFrame of each stream, by the name that the plan's scans give."""
 
 
-def compile_plan(plan: Plan, streams: Inputs, place: Place = IN_STORE, form: Form = DEFAULT) -> DataFrame:
+def compile_plan(plan: Plan, streams: Inputs, ticks: DataFrame | None = None, form: Form = DEFAULT) -> DataFrame:
     """A streaming DataFrame that yields the plan's rows, to be written in append mode.
 
     Selections and projections that stand over a stream's disorder control are done below it, in the scan: Spark
     cannot move them there. A plan that went through the rewrites has as many of them there as possible. On batch
-    DataFrames the answer is that over the whole input, in which nothing is late. `form` is how changes are written.
+    DataFrames the answer is that over the whole input, in which nothing is late. `form` is how changes are written;
+    `ticks` tell of time that passes while no row comes.
     """
     if way_of(plan).host is Host.FUSED:
-        return fuse(plan, streams, partial(punctuations, place=place), form)
-    native = Native(streams, named_in(plan, is_entry), tuple(covered(plan, is_entry)), place)
+        return fuse(plan, streams, Reads(ticks), form)
+    native = Native(streams, named_in(plan, is_entry), tuple(covered(plan, is_entry)), Reads(ticks))
     relation = completed(native.relation(plan))
     names = dict(zip(relation.names, schema_of(plan).names, strict=True))
     if isinstance(plan, Emit) and plan.sync:
@@ -86,8 +75,7 @@ class Native:
     streams: Inputs
     names: frozenset[str]
     covered: tuple[Plan, ...]
-    place: Place = IN_STORE
-    read: set[tuple[str, str, Policy]] = field(default_factory=set)
+    reads: Reads
 
     def relation(self, plan: Plan) -> Relation:
         """The rows of an operator."""
@@ -140,32 +128,13 @@ class Native:
 
     def entry(self, plan: Plan) -> Relation:
         """The controller sees every row of the stream; what the query does not need is left out beside it."""
-        scan, disorder = scan_of(plan), control_of(plan)
-        df = self.stream(scan)
-        own_clock = CLOCK in df.columns
-        told = rows_of(df, scan.stream) if own_clock or not df.isStreaming else self.gauged(scan, disorder.policy, df)
-        rows = _uncontrolled(plan, told)
+        scan, df = scan_of(plan), self.stream(scan_of(plan))
+        columns = {"arrival": scan.arrival, "source": scan.source}
+        read = self.reads.rows(df, scan.event_time, control_of(plan).policy, name=scan.stream, **columns)
+        rows = _uncontrolled(plan, read)
         if any(each is plan for each in self.covered):
             rows = narrowed(rows, self.names)
-        if not df.isStreaming:
-            return rows
-        return replace(rows, df=clocked(rows.df, TIME, clock_of(df)) if own_clock else steered(rows.df, TIME))
-
-    def gauged(self, scan: Scan, policy: Policy, df: DataFrame) -> DataFrame:
-        """The stream's rows, of which its controller takes notice the first time that they are read."""
-        read = scan.stream, scan.event_time, policy
-        if read in self.read:
-            return df
-        self.read.add(read)
-        return read_by_controller(
-            df,
-            scan.event_time,
-            policy,
-            arrival=scan.arrival,
-            source=scan.source,
-            name=scan.stream,
-            ticks=self.place.ticks,
-        )
+        return replace(rows, df=clocked(rows.df, TIME, clock_of(df))) if df.isStreaming else rows
 
     def stream(self, scan: Scan) -> DataFrame:
         names = {name.lower(): name for name in self.streams}

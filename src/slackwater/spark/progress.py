@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from slackwater.spark.accounts import stream_of
-from slackwater.spark.control import METRICS, READ
+from slackwater.spark.control import READ
 from slackwater.spark.gauge.gauged import controls_of
 from slackwater.spark.punctuate import Account
 
@@ -150,16 +150,8 @@ def accounts(query: StreamingQuery) -> dict[str, Account]:
     The control of a DataFrame has the name of its event time. A query that has ended is still known, until another
     begins with its checkpoint.
     """
-    events = (event.get("observedMetrics") or {} for event in query.recentProgress)
-    found = {name: account for observed in events for name, account in _accounts(observed).items()}
-    found |= controls_of(SparkSession.active()).accounts(str(query.runId))
+    found = controls_of(SparkSession.active()).accounts(str(query.runId))
     return {stream_of(name): account for name, account in found.items()}
-
-
-def _accounts(observed: Mapping[str, Any]) -> dict[str, Account]:
-    """The account of each control that saw rows in this batch."""
-    named = {_numbered(name, METRICS): _values(row) for name, row in observed.items() if name.startswith(METRICS)}
-    return {name: Account(**values) for name, values in named.items() if values["rows"] is not None}
 
 
 def _read(observed: Mapping[str, Any]) -> dict[str, int]:

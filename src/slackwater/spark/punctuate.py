@@ -1,24 +1,18 @@
-"""The controller inside a query: its state is Spark's state, its punctuations are rows."""
+"""A controller with its account: what it makes of each batch, from bytes to bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
 
 import numpy as np
-import pandas as pd
-import pyarrow as pa
-from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
 from slackwater.algebra.nodes import Policy
 from slackwater.algebra.policies import effective
 from slackwater.disorder import NO_PUNCTUATION, Controller
 from slackwater.disorder.clock import minus
 from slackwater.disorder.state import pack, unpack
+from slackwater.spark.gauge.readings import Batch, Reading, Sums
 from slackwater.spark.policy import TICKS_PER_MS, controller_of
-from slackwater.spark.state_files import StateFiles, batch_number
-from slackwater.spark.summary import Batch, Reading, Sums, unpacked
 
 EPOCH = 0
 """Spark's watermark starts here: a row before 1970 is late to every query that has a watermark."""
@@ -49,9 +43,6 @@ class Account:
         return self.rows - self.late - self.untimed
 
 
-ACCOUNT_SCHEMA = ", ".join(f"{field.name} long" for field in fields(Account))
-
-
 def account_in(kept: bytes) -> Account:
     """The account that was kept with a controller's state."""
     found = unpack(kept, "control", VERSION)
@@ -78,53 +69,6 @@ class Controlled:
 
     def kept(self) -> bytes:
         return pack("control", VERSION, {**asdict(self.account), "controller": self.controller.state()})
-
-
-class Punctuate(StatefulProcessor):
-    """Hosts one controller in Spark's state store: each batch yields one row with the punctuation and the account."""
-
-    def __init__(self, policy: Policy, *, in_arrival_order: bool) -> None:
-        self.policy = policy
-        self.in_arrival_order = in_arrival_order
-
-    def init(self, handle: StatefulProcessorHandle) -> None:
-        self.state = handle.getValueState("controller", "state binary")
-
-    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
-        found = self.state.get()
-        kept = None if found is None else bytes(found[0])
-        controlled = Controlled(self.policy, in_arrival_order=self.in_arrival_order, kept=kept)
-        account = controlled.enter(Reading(unpacked(rows, in_arrival_order=self.in_arrival_order)))
-        self.state.update((controlled.kept(),))
-        yield pd.DataFrame([asdict(account)])
-
-    def close(self) -> None:
-        """Nothing is open: Spark owns the state."""
-
-
-@dataclass(frozen=True, slots=True)
-class PunctuateInFiles:
-    """Hosts one controller with its state in files of the query's checkpoint, one per batch, for `mapInArrow`.
-
-    A stateless operator costs half of a stateful one (docs/design/control.md). What it reads and writes is told by the
-    number of the batch, so that a repeated batch does the same again.
-    """
-
-    policy: Policy
-    folder: str
-    in_arrival_order: bool
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        frames = [batch.to_pandas() for batch in batches if batch.num_rows]
-        files, number = StateFiles(self.folder), batch_number()
-        kept = files.read(number)
-        if not frames:
-            files.write(number, kept or b"")
-            return
-        controlled = Controlled(self.policy, in_arrival_order=self.in_arrival_order, kept=kept or None)
-        account = controlled.enter(Reading(unpacked(frames, in_arrival_order=self.in_arrival_order)))
-        files.write(number, controlled.kept())
-        yield pa.RecordBatch.from_pylist([asdict(account)])
 
 
 def observed(controller: Controller, before: Account, reading: Reading) -> Account:

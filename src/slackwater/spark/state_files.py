@@ -8,25 +8,13 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
-from pyspark import TaskContext
 from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
 
-BATCH = "streaming.sql.batchId"
-"""The property of a task that has the number of its micro-batch."""
 KEPT = 100
 """So many batches can be gone back, as in Spark's own checkpoint."""
 CHECKSUM = 4
-
-
-def batch_number() -> int:
-    """The number of the micro-batch that this task is part of."""
-    context = TaskContext.get()
-    number = None if context is None else context.getLocalProperty(BATCH)
-    if number is None:
-        raise RunError("SW-524", "this operator runs outside a streaming query", hint="use it in a streaming query")
-    return int(number)
 
 
 class Files(Protocol):
@@ -103,7 +91,10 @@ class OnStore:
 
 @dataclass(frozen=True, slots=True)
 class StateFiles:
-    """The state after each batch, by its number."""
+    """The state after each batch, by its number, in a folder two levels below the checkpoint.
+
+    A batch without input may have no file: it changes nothing, and in a run that begins with one nobody is asked yet.
+    """
 
     folder: str
     files: Files = field(default_factory=OnPath)
@@ -114,12 +105,20 @@ class StateFiles:
             return None
         path = f"{self.folder}/{number - 1}"
         found = self.files.load(path)
+        if found is None and self._without_input(number - 1):
+            return self.read(number - 1)
         if found is None:
             raise _broken(f"the state after batch {number - 1} is missing: {path}")
         state = found[CHECKSUM:]
         if len(found) < CHECKSUM or int.from_bytes(found[:CHECKSUM]) != zlib.crc32(state):
             raise _broken(f"the state after batch {number - 1} is torn: {path}")
         return state
+
+    def _without_input(self, number: int) -> bool:
+        """Whether a batch read nothing: Spark's log has the offsets of the batch before for it, below two lines."""
+        log = f"{self.folder.rsplit('/', 2)[0]}/offsets"
+        after, before = (self.files.load(f"{log}/{each}") for each in (number, number - 1))
+        return after is not None and before is not None and after.split(b"\n")[2:] == before.split(b"\n")[2:]
 
     def write(self, number: int, state: bytes) -> None:
         """Keeps the state after a batch. A repeated batch writes the same again."""

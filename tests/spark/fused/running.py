@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from tests.spark.conformance import _plain, _written
+from tests.spark.conformance import _plain, _written, with_clock
 from tests.spark.streams import finish
 
 from slackwater.algebra.catalog import StreamDef
@@ -27,8 +27,8 @@ def found(
     spark: SparkSession, plans: Mapping[str, Plan], feed: Feed, folder: Path, stream: StreamDef = READINGS
 ) -> dict[str, Rows]:
     """What Spark answers to each plan over one stream, the watermark following the feed's punctuations."""
-    rows, clock = _written(spark, stream, feed, len(feed.batches), folder / stream.name)
-    each = [named(name, fuse(plan, {stream.name: rows}, lambda *_, **__: clock)) for name, plan in plans.items()]
+    rows = with_clock(*_written(spark, stream, feed, len(feed.batches), folder / stream.name))
+    each = [named(name, fuse(plan, {stream.name: rows})) for name, plan in plans.items()]
     table = f"found_{uuid4().hex}"
     finish(reduce(lambda one, two: one.unionByName(two, allowMissingColumns=True), each), folder / "check", table)
     answers = spark.table(table).collect()

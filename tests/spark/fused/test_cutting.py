@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
 from itertools import count
 
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pyspark.sql import DataFrame
 from tests.kernels.running import Given, Ran, close, given_by, run
 from tests.kernels.test_laws import cut, told
-from tests.spark.conformance import _plain, _written
+from tests.spark.conformance import _plain, _written, with_clock
 from tests.spark.fused.staged import run_in_stages
 
 from slackwater.algebra.nodes import Plan
@@ -163,15 +161,11 @@ def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark
     spark.conf.set(CHAIN, "true")
     request.addfinalizer(lambda: spark.conf.unset(CHAIN))
     for batches in (2, 4):
-        rows, clock = _written(spark, CATALOG.streams[0], feed, batches, tmp_path)
-        df = fused(plan, {"Readings": rows}, late=True, punctuate=partial(_given, clock))
+        rows = with_clock(*_written(spark, CATALOG.streams[0], feed, batches, tmp_path))
+        df = fused(plan, {"Readings": rows}, late=True)
         writer = df.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "check"))
         writer.trigger(availableNow=True).start(str(tmp_path / "out")).awaitTermination()
     made = spark.read.parquet(str(tmp_path / "out")).collect()
     assert Counter(tuple(map(_plain, row.late))[-3:] for row in made if row.late and row.late.punctuation) == late
     results = Counter(tuple(map(_plain, row.result))[:-1] for row in made if row.result)
     assert results == Counter(tuple(map(_plain, row.row.values())) for row in wanted.rows)
-
-
-def _given(clock: DataFrame, *_: object, **__: object) -> DataFrame:
-    return clock

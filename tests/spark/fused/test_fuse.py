@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
-from tests.spark.conformance import _plain, _written, expected
+from tests.spark.conformance import _plain, _written, expected, with_clock
 from tests.spark.fused.running import found
 from tests.spark.streams import finish
 
@@ -75,8 +75,8 @@ def test_late_rows_come_tagged_beside_the_result(spark, tmp_path):
     late = [(*each.row.values(), each.late_by, each.punctuation, each.missed) for each in told.late]
     late += [(*each.row.values(), None, None, None) for each in told.rejected]
     assert len(told.late) > 2 and told.rows
-    rows, clock = _written(spark, CATALOG.streams[0], feed, len(feed.batches), tmp_path)
-    df = fused(plan, {"Readings": rows}, late=True, punctuate=lambda *_, **__: clock)
+    rows = with_clock(*_written(spark, CATALOG.streams[0], feed, len(feed.batches), tmp_path))
+    df = fused(plan, {"Readings": rows}, late=True)
     query = finish(df, tmp_path / "check", "tagged")
     found = spark.table("tagged").collect()
     spark.catalog.dropTempView("tagged")

@@ -19,7 +19,6 @@ from slackwater.disorder import controller
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import parse_script
 from slackwater.semantics import Feed, interpret
-from slackwater.spark import plan as planning
 from slackwater.spark.gauge import steering
 from slackwater.spark.pipeline import Manner, start
 from slackwater.spark.sides import arranged
@@ -61,9 +60,8 @@ def test_late_and_rejected_rows_are_those_of_the_interpreter(spark, tmp_path, qu
     ).values()
     script = parse_script(SIDES.format(query=query), catalog=CATALOG)
     ((main, sides),) = arranged(rewritten(script))
-    rows, clock = _written(spark, READINGS, feed, len(feed.batches), tmp_path)
+    rows, _ = _written(spark, READINGS, feed, len(feed.batches), tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(planning, "punctuations", lambda *_, **__: clock)
         patch.setattr(steering, "Control", partial(Given, feed))
         list(start(main, {"Readings": rows}, tmp_path / "check", Manner(available_now=True), sides=sides).progress())
     answer = interpret(script.pipelines[0].plan, {"Readings": feed})

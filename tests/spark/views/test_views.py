@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from tests.spark.conformance import _plain, _written, expected, told
+from tests.spark.conformance import _plain, _written, expected, with_clock
 
 from slackwater.algebra.catalog import Pipeline, Script, SinkDef
 from slackwater.algebra.nodes import Plan
@@ -56,7 +56,7 @@ class Runs:
 
     def keep(self, feed: Feed) -> None:
         """Runs the view's query over what the feed has so far."""
-        rows = told(*_written(self.spark, READINGS, feed, len(feed.batches), self.folder / "Readings"))
+        rows = with_clock(*_written(self.spark, READINGS, feed, len(feed.batches), self.folder / "Readings"))
         pipeline = Pipeline(self.kept.name, None, self.kept.run)
         self._run(pipeline, {"Readings": rows}, LogSink(self.folder / "log", self.kept.plan))
 

@@ -20,7 +20,7 @@ from slackwater.kernels.changelog.partitioning import partitioning as cuts_of
 from slackwater.kernels.changelog.profiles import check_profile
 from slackwater.kernels.changelog.structures import Kept
 from slackwater.kernels.state import State
-from slackwater.spark.control import punctuations
+from slackwater.spark.control import Reads
 from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.spark.fused.entry import Entry
@@ -86,17 +86,15 @@ def emits_changes(plan: Plan) -> bool:
     return isinstance(plan, Emit) and plan.mode is Mode.CHANGES
 
 
-def changelog(
-    plan: Plan, streams: Inputs, punctuate: Callable[..., DataFrame] = punctuations, form: Form = DEFAULT
-) -> DataFrame:
+def changelog(plan: Plan, streams: Inputs, reads: Reads, form: Form = DEFAULT) -> DataFrame:
     """A streaming DataFrame of the changelog, to be written in append mode. On batch DataFrames, that of all rows."""
     document = json.dumps(changes_of(plan))
     make = partial(kernel_of, document, form)
     kernel, by = make(), _columns(document)
     inputs = {
         name: Input(
-            entry.rows(streams).select(*map(quoted, kernel.inputs[name].names)),
-            partial(entry.clock, streams, punctuate),
+            entry.rows(streams, reads).select(*map(quoted, kernel.inputs[name].names)),
+            entry.clock(streams),
             by.get(name, ()),
         )
         for name, entry in _entries(plan).items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -13,7 +13,7 @@ from slackwater.algebra.expressions import columns
 from slackwater.algebra.nodes import Aggregate, Disorder, Plan, Project, Scan, Select, inputs, walk, with_inputs
 from slackwater.algebra.schema import Expr
 from slackwater.errors import InputError, QueryError, nearest
-from slackwater.spark.control import rows_of
+from slackwater.spark.control import Reads, clock_of
 from slackwater.spark.relation import Relation, column_name, quoted
 
 Inputs = Mapping[str, DataFrame]
@@ -31,26 +31,23 @@ class Entry:
         assert isinstance(self.disorder.child, Scan)  # noqa: S101
         return self.disorder.child
 
-    def rows(self, streams: Inputs) -> DataFrame:
-        """The stream's columns under their own names, without the rows that the query does not want."""
-        schema = schema_of(self.scan)
-        df = rows_of(stream_of(self.scan, streams), self.scan.stream)
+    def rows(self, streams: Inputs, reads: Reads) -> DataFrame:
+        """The stream's columns under their own names, without the rows that the query does not want.
+
+        The controller sees every row, wanted or not.
+        """
+        scan, schema = self.scan, schema_of(self.scan)
+        columns = {"arrival": scan.arrival, "source": scan.source}
+        df = stream_of(scan, streams)
+        df = reads.rows(df, scan.event_time, self.disorder.policy, name=scan.stream, **columns)
         df = df.select(*(F.col(quoted(field.name)).alias(column_name(field)) for field in schema))
         for condition in self.conditions:
             df = df.where(Relation(df, schema).column(condition))
         return df.select(*(F.col(quoted(column_name(field))).alias(field.name) for field in schema))
 
-    def clock(self, streams: Inputs, punctuate: Callable[..., DataFrame]) -> DataFrame:
-        """The controller sees every row of the stream, wanted or not."""
-        scan = self.scan
-        return punctuate(
-            stream_of(scan, streams),
-            scan.event_time,
-            self.disorder.policy,
-            arrival=scan.arrival,
-            source=scan.source,
-            name=scan.stream,
-        )
+    def clock(self, streams: Inputs) -> DataFrame | None:
+        """The punctuations that the stream brings along, if it does."""
+        return clock_of(stream_of(self.scan, streams))
 
 
 def entered(plan: Plan, *, whole: bool = False) -> tuple[Entry, Plan]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame
 from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, walk
 from slackwater.errors import QueryError
 from slackwater.kernels.chain import parse
-from slackwater.spark.control import punctuations
+from slackwater.spark.control import Reads
 from slackwater.spark.fused import changes
 from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.changes import DEFAULT, Form, changelog, emits_changes, refusal
@@ -27,29 +27,27 @@ from slackwater.spark.fused.lowering import chain_of
 from slackwater.spark.relation import quoted
 
 Inputs = Mapping[str, DataFrame]
-Punctuate = Callable[..., DataFrame]
-"""`control.punctuations`, or what takes its place."""
 
 
-def fuse(plan: Plan, streams: Inputs, punctuate: Punctuate = punctuations, form: Form = DEFAULT) -> DataFrame:
+def fuse(plan: Plan, streams: Inputs, reads: Reads | None = None, form: Form = DEFAULT) -> DataFrame:
     """A streaming DataFrame of the plan's rows, computed by one stateful operator; to be written in append mode.
 
     On a batch DataFrame it is the answer over the whole of it, in which nothing is late.
     """
     if emits_changes(plan):
-        return changelog(plan, streams, punctuate, form)
+        return changelog(plan, streams, reads or Reads(), form)
     made = _made(plan, chain=chains(streams))
     (schema,) = made.schemas((RESULT,)).values()
-    return output(made.blobs(streams, (RESULT,), punctuate), RESULT, schema, plain_columns(schema))
+    return output(made.blobs(streams, (RESULT,), reads or Reads()), RESULT, schema, plain_columns(schema))
 
 
-def fused(plan: Plan, streams: Inputs, late: bool = False, punctuate: Punctuate = punctuations) -> DataFrame:
+def fused(plan: Plan, streams: Inputs, late: bool = False) -> DataFrame:
     """As `fuse`; with `late`, rows of both kinds: `output` is `result` or `late`, and the column of that name has
     the row. A late row is that of the stream, with `late_by`, `punctuation` and `missed`."""
     if not late:
-        return fuse(plan, streams, punctuate)
+        return fuse(plan, streams)
     made = _made(plan, late=True, chain=chains(streams))
-    return tagged(made.blobs(streams, (RESULT, LATE), punctuate), made.schemas((RESULT, LATE)))
+    return tagged(made.blobs(streams, (RESULT, LATE), Reads()), made.schemas((RESULT, LATE)))
 
 
 def reason(plan: Plan) -> str | None:
@@ -97,10 +95,10 @@ class _Made:
     def _stage(self, number: int) -> Any:
         return partial(stage_of, self.document, number, self.entry.scan.stream)
 
-    def blobs(self, streams: Inputs, wanted: tuple[str, ...], punctuate: Punctuate) -> DataFrame:
+    def blobs(self, streams: Inputs, wanted: tuple[str, ...], reads: Reads) -> DataFrame:
         name, columns = self.entry.scan.stream, [quoted(name) for name, _ in json.loads(self.document)["columns"]]
-        rows = self.entry.rows(streams).select(*columns)
-        stream = Input(rows, partial(self.entry.clock, streams, punctuate), self.stages.columns[0])
+        rows = self.entry.rows(streams, reads).select(*columns)
+        stream = Input(rows, self.entry.clock(streams), self.stages.columns[0])
         about = json.dumps([self.document, self.stages.columns, BUCKETS])
         digest = hashlib.sha256(about.encode()).hexdigest()
         if not self.stages.cuts or not rows.isStreaming:

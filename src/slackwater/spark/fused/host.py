@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import count, pairwise
@@ -13,12 +13,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from slackwater.spark.control import BARRIER, CLOCK, WATERMARKED
+from slackwater.spark.control import WATERMARKED, clocked
 from slackwater.spark.fused.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, structs_of, to_blobs
 from slackwater.spark.fused.handing import HANDED
 from slackwater.spark.fused.kernel import LATE
 from slackwater.spark.fused.operator import OUTPUT, Make, Operator, at_rest
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import TIME, quoted
 from slackwater.spark.session import require_state_store
 
 METRICS = "slackwater.fused"
@@ -27,11 +27,11 @@ _numbers = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A stream of a kernel: rows with the columns of that input, the punctuations of its control, and the columns
-    by which it is taken apart into buckets (none: all rows in one)."""
+    """A stream of a kernel: rows with the columns of that input, the punctuations that it may bring along, and the
+    columns by which it is taken apart into buckets (none: all rows in one)."""
 
     rows: DataFrame
-    clock: Callable[[], DataFrame]
+    clock: DataFrame | None
     by: tuple[str, ...] = ()
 
 
@@ -113,13 +113,11 @@ def _bucket(by: tuple[str, ...]) -> Column:
 
 
 def _clocked_all(inputs: Mapping[str, Input], *, placed: bool = False) -> list[DataFrame]:
-    clocked = [_clocked(_packed(name, each, placed=placed), each.clock()) for name, each in inputs.items()]
-    require_state_store(clocked[0].sparkSession)
-    return clocked
+    blobs = [_clocked(_packed(name, each, placed=placed), each.clock) for name, each in inputs.items()]
+    require_state_store(blobs[0].sparkSession)
+    return blobs
 
 
-def _clocked(blobs: DataFrame, clock: DataFrame) -> DataFrame:
-    """Blobs under the watermark that the punctuations drive; see `control.clocked`."""
-    waiting = blobs.withColumn(CLOCK, F.lit(None).cast("timestamp"))
-    merged = waiting.unionByName(clock.select(CLOCK), allowMissingColumns=True).withWatermark(CLOCK, "0 seconds")
-    return merged.where(BARRIER)
+def _clocked(blobs: DataFrame, clock: DataFrame | None) -> DataFrame:
+    """Blobs under the watermark of their stream's control. Their own time is NULL: none is late to Spark."""
+    return clocked(blobs.withColumn(TIME, F.lit(None).cast("timestamp")), TIME, clock)

@@ -50,6 +50,13 @@ def gauged(
     return rows.union(ticks.where(tick[0] + tick[1] + tick[2] >= 0).select(*nothing)).where(BARRIER)
 
 
+def own_ticks(ticks: DataFrame | None, stream: str) -> DataFrame | None:
+    """What the ticks say that concern a stream."""
+    if ticks is None:
+        return None
+    return ticks.where(ticks["stream"].isNull() | (ticks["stream"] == stream)).select("silence", "beyond", "newest")
+
+
 def _gauge(session: SparkSession, spec: Spec) -> Any:
     context: Any = session.sparkContext
     jvm: Any = session._jvm

@@ -3,16 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from slackwater.disorder.clock import EARLIEST, Times
 from slackwater.disorder.tally import LAST, Tally
-from slackwater.spark.summary import Batch, Reading, Sums
 
 NONE = EARLIEST
 HEAD = 8
 SUMS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The rows of one micro-batch in arrival order; `rows` counts those without an event time as well.
+
+    A tick says for how long no row has come (`silence`), or that no more will (`beyond`: how far the punctuation
+    is to go beyond the newest row); `newest` is that of any stream of the query.
+    """
+
+    rows: int
+    event: Times
+    arrival: Times
+    source: Times | None = None
+    silence: int = 0
+    beyond: int | None = None
+    newest: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """A batch that was added up: all rows that are behind the punctuation (`late`), before 1970 (`early`), from the
+    future (`suspect`) or `on_time`, of which `arrivals` is the sum; the latest arrival; and the tally of the others."""
+
+    late: int
+    early: int
+    suspect: int
+    on_time: int
+    arrivals: int
+    clock: int
+    tally: Tally | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The readings of all partitions: a batch of rows, with `sums` of them where those are not listed."""
+
+    batch: Batch
+    sums: Sums | None = None
 
 
 class Cut:

@@ -6,6 +6,7 @@ before Spark commits the batch: one that is repeated after a fault finds the sta
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,7 +16,8 @@ from typing import ClassVar
 from pyspark.sql import SparkSession
 
 from slackwater.algebra.nodes import Policy
-from slackwater.spark.accounts import control_folder
+from slackwater.errors import SlackwaterError
+from slackwater.spark.accounts import control_folder, numbered
 from slackwater.spark.gauge.readings import read
 from slackwater.spark.punctuate import Account, Controlled
 from slackwater.spark.state_files import StateFiles, files_of
@@ -27,7 +29,7 @@ END = b"\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What is controlled, and how: one control may have several gauges in a query, which read the same rows."""
+    """What is controlled, and how."""
 
     control: str
     policy: Policy
@@ -92,6 +94,7 @@ class Controls:
         self.specs: dict[str, Spec] = {}
         self.runs: dict[str, dict[str, Control]] = {}
         self.queries: dict[str, str] = {}
+        self.failures: dict[str, SlackwaterError] = {}
         self.lock = Lock()
 
     def apply(self, file: str) -> str:
@@ -99,23 +102,31 @@ class Controls:
         given = Path(file)
         request = Request.of(given.read_bytes())
         given.unlink()
+        try:
+            return self._answered(request)
+        except SlackwaterError as failure:
+            self.failures[request.run] = failure
+            raise
+
+    def _answered(self, request: Request) -> str:
         with self.lock:
             self._forget(request)
             controls = self.runs.setdefault(request.run, {})
-        stepped: dict[str, Control] = {}
+        answers = []
+        alike: Counter[str] = Counter()
         for gauge, readings in request.readings.items():
             spec = self.specs[gauge]
-            if spec.control not in stepped:
-                stepped[spec.control] = self._control(controls, spec, request)
-                stepped[spec.control].step(request.batch, readings)
-        return " ".join(stepped[self.specs[gauge].control].answer for gauge in request.readings)
+            alike[spec.control] += 1
+            control = self._control(controls, numbered(spec.control, alike[spec.control]), spec, request)
+            control.step(request.batch, readings)
+            answers.append(control.answer)
+        return " ".join(answers)
 
-    def _control(self, controls: dict[str, Control], spec: Spec, request: Request) -> Control:
-        if spec.control not in controls:
+    def _control(self, controls: dict[str, Control], name: str, spec: Spec, request: Request) -> Control:
+        if name not in controls:
             files, checkpoint = files_of(self.session, request.checkpoint)
-            kept = StateFiles(control_folder(checkpoint, spec.control), files)
-            controls[spec.control] = Control(spec, kept, request.batch)
-        return controls[spec.control]
+            controls[name] = Control(spec, StateFiles(control_folder(checkpoint, name), files), request.batch)
+        return controls[name]
 
     def _forget(self, request: Request) -> None:
         """When a query begins: what its run before knew, and all but the last of those that have ended."""
