@@ -41,7 +41,7 @@ def batches(seed: int, sizes: tuple[int, ...], *, unstamped: bool = True) -> lis
         arrival[np.sort(swapped)], event[np.sort(swapped)] = arrival[swapped], event[swapped]
         odd = rng.random(size)
         event = np.where(odd < 0.01, -1, np.where(odd < 0.02, arrival + YEAR, np.where(odd < 0.03, -5_000, event)))
-        event[odd > 0.998] -= 500_000
+        event[odd > 0.99] -= rng.integers(0, 10**9, np.count_nonzero(odd > 0.99))
         missing = unstamped & (odd > 0.5) & (odd < 0.52)
         rows.append((event, np.where(missing, -1, arrival), rng.integers(0, 4, size)))
     return rows

@@ -17,6 +17,7 @@ from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed, interpret
 from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.fuse import fuse, fused, reason
+from slackwater.spark.fused.host import METRICS
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feed
@@ -83,7 +84,8 @@ def test_late_rows_come_tagged_beside_the_result(spark, tmp_path):
     assert Counter(tuple(map(_plain, row.late)) for row in found if row.output == "late") == Counter(late)
     result = Counter(tuple(map(_plain, row.result))[:-1] for row in found if row.output == "result")
     assert result == Counter(tuple(each.row.values()) for each in told.rows)
-    counts = [row for event in query.recentProgress for row in event["observedMetrics"].values()]
+    observed = [item for event in query.recentProgress for item in event["observedMetrics"].items()]
+    counts = [row for name, row in observed if name.startswith(METRICS)]
     assert sum(row["late"] or 0 for row in counts) == len(late)
     assert sum(row["lost"] or 0 for row in counts) == sum(each.missed > 0 for each in told.late)
 

@@ -40,8 +40,7 @@ def gauged(
     event = F.unix_millis(quoted(event_time))
     arrived = F.unix_millis(quoted(arrival)) if arrival else _now(event)
     if source:
-        sender = F.coalesce(F.xxhash64(quoted(source)), F.lit(0))
-        arrived = _asked(session, gauge.senders(), sender, F.coalesce(arrived, F.lit(NONE)))
+        arrived = _asked(session, gauge.senders(), F.xxhash64(quoted(source)), arrived)
     rows = df.where(_asked(session, gauge, event, arrived) >= 0)
     if ticks is None:
         return rows
