@@ -51,7 +51,7 @@ class Held:
         self._rows += rows
         run = event, count
         while self._runs and len(self._runs[-1][0]) < 2 * len(run[0]):
-            run = _merged([self._runs.pop(), run])
+            run = merged([self._runs.pop(), run])
         if len(run[0]):
             self._runs.append(run)
 
@@ -75,7 +75,7 @@ class Held:
 
     def rows(self) -> Run:
         """The event times in order, and how many rows have each."""
-        return _merged(self._runs) if self._runs else (EMPTY, EMPTY)
+        return merged(self._runs) if self._runs else (EMPTY, EMPTY)
 
     @classmethod
     def of(cls, event: Times, count: Times) -> Held:
@@ -90,14 +90,13 @@ def deltas(rows: Times) -> Times:
     return np.diff(rows, prepend=np.int64(0))  # wraps where cumsum wraps back
 
 
-def _merged(runs: Sequence[Run]) -> Run:
-    if len(runs) == 1:
-        return runs[0]
+def merged(runs: Sequence[Run]) -> Run:
+    """One run of several, or of what is not in order yet."""
     event, count = np.concatenate([run[0] for run in runs]), np.concatenate([run[1] for run in runs])
     order = np.argsort(event, kind="stable")  # of sorted runs: the stable sort merges them in one pass
     event, count = event[order], count[order]
-    first = np.flatnonzero(np.append(True, event[1:] != event[:-1]))
-    return event[first], np.add.reduceat(count, first)
+    first = np.flatnonzero(np.append(True, event[1:] != event[:-1])[: len(event)])
+    return event[first], np.add.reduceat(count, first) if len(first) else count
 
 
 def _own(run: Times) -> Times:

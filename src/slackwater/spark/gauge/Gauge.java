@@ -371,13 +371,12 @@ public class Gauge implements LongBinaryOperator, Serializable {
             for (int i = 0; i < value.length; i++) if (count[i] != 0) put(value[i], count[i]);
         }
 
+        /** First those near the base, place and count in one number, then the others, each as two. */
         void write(Longs out) {
-            out.add(2L * (used + filled));
-            for (int i = 0; i < NEAR && used > 0; i++)
-                if (near[i] != 0) {
-                    out.add(base + i);
-                    out.add(near[i]);
-                }
+            out.add(base);
+            out.add(used);
+            for (int i = 0; i < NEAR && used > 0; i++) if (near[i] != 0) out.add((long) i << 32 | near[i]);
+            out.add(2L * filled);
             for (int i = 0; i < keys.length; i++)
                 if (times[i] != 0) {
                     out.add(keys[i]);

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from slackwater.disorder.clock import EARLIEST, Times
+from slackwater.disorder.held import Run, merged
 from slackwater.disorder.tally import LAST, Tally
 
 NONE = EARLIEST
@@ -69,6 +70,12 @@ class Cut:
     def listed(self) -> Times:
         return self.take(int(self.take(1)[0]))
 
+    def counted(self) -> Run:
+        """Values with their counts: those near a base, each pair in one number, then the others."""
+        base, near = int(self.take(1)[0]), self.listed()
+        value, count = self.listed().reshape(-1, 2).T
+        return np.concatenate([base + (near >> 32), value]), np.concatenate([near & 0xFFFFFFFF, count])
+
 
 def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
     """The reading that the partitions' readings make up, in the order of the partitions."""
@@ -91,12 +98,12 @@ def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
 def _added_up(cuts: Sequence[Cut]) -> Sums:
     sums = np.array([cut.take(SUMS) for cut in cuts], np.int64)
     late, early, suspect, on_time, arrivals = sums[:, :5].sum(axis=0).tolist()
-    counted = [(cut.listed(), cut.listed()) for cut in cuts]
+    counted = [(cut.counted(), cut.counted()) for cut in cuts]
     last = [(cut.listed(), cut.listed()) for cut in cuts]
-    event, count = _merged([each[0] for each in counted])
+    event, count = merged([each[0] for each in counted])
     tally = None
     if len(event):
-        delay, delay_count = _merged([each[1] for each in counted])
+        delay, delay_count = merged([each[1] for each in counted])
         last_event, last_arrival = _joined(last)
         order = np.argsort(last_arrival, kind="stable")
         last_event, last_arrival = last_event[order], last_arrival[order]
@@ -106,15 +113,6 @@ def _added_up(cuts: Sequence[Cut]) -> Sums:
         lasts = last_event[-LAST:], last_arrival[-LAST:]
         tally = Tally(event, count, clock, delay, delay_count, *lasts, before, clock_before)
     return Sums(late, early, suspect, on_time, arrivals, int(sums[:, 5].max()), tally)
-
-
-def _merged(pairs: Sequence[Times]) -> tuple[Times, Times]:
-    """Values with their counts, each once and in order."""
-    both = np.concatenate(pairs).reshape(-1, 2)
-    value, place = np.unique(both[:, 0], return_inverse=True)
-    count = np.zeros(len(value), np.int64)
-    np.add.at(count, place, both[:, 1])
-    return value, count
 
 
 def _joined(parts: Sequence[Sequence[Times]]) -> list[Times]:
