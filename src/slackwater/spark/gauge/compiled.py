@@ -16,18 +16,32 @@ CLASS = "slackwater.Gauge"
 
 def gauge_class(session: SparkSession) -> Any:
     """The class on the driver. Executors find it in a jar that Spark sends to them."""
-    return _compiled(session.sparkContext.applicationId, session)
+    return _loaded(session.sparkContext.applicationId, session)
 
 
 @cache
-def _compiled(_application: str, session: SparkSession) -> Any:
+def _loaded(_application: str, session: SparkSession) -> Any:
     jvm: Any = session._jvm
-    compiler = jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.cook(resources.files(__package__).joinpath("Gauge.java").read_text())
-    found = compiler.getBytecodes()
+    parent = session._jsparkSession.getClass().getClassLoader()
+    classes = _compiled(session, parent)
     jar = Path(tempfile.mkdtemp(prefix="slackwater-")) / "gauge.jar"
     with ZipFile(jar, "w") as file:
-        for name in found.keySet():
-            file.writestr(name.replace(".", "/") + ".class", bytes(found[name]))
+        for name in classes.keySet():
+            file.writestr(name, bytes(classes[name]))
     session.sparkContext._jsc.addJar(str(jar))
-    return compiler.getClassLoader().loadClass(CLASS)
+    return jvm.org.codehaus.commons.compiler.util.reflect.ByteArrayClassLoader(classes, parent).loadClass(CLASS)
+
+
+def _compiled(session: SparkSession, parent: Any) -> Any:
+    """The classes as a map from the names of their files to what is in them."""
+    context: Any = session.sparkContext
+    janino, util = context._jvm.org.codehaus.janino, context._jvm.org.codehaus.commons.compiler.util.resource
+    sources = [each for each in resources.files(__package__).iterdir() if each.name.endswith(".java")]
+    given = context._gateway.new_array(util.Resource, len(sources))
+    for place, each in enumerate(sources):
+        given[place] = util.StringResource(f"slackwater/{each.name}", each.read_text())
+    compiler, made = janino.Compiler(), util.MapResourceCreator()
+    compiler.setIClassLoader(janino.ClassLoaderIClassLoader(parent))
+    compiler.setClassFileCreator(made)
+    compiler.compile(given)
+    return made.getMap()

@@ -1,0 +1,19 @@
+package slackwater;
+
+import java.util.Arrays;
+
+/** Numbers in a row. */
+class Longs {
+    long[] values = new long[16];
+    int size = 0;
+
+    void add(long value) {
+        if (size == values.length) values = Arrays.copyOf(values, 2 * size);
+        values[size++] = value;
+    }
+
+    void write(Longs out) {
+        out.add(size);
+        for (int i = 0; i < size; i++) out.add(values[i]);
+    }
+}

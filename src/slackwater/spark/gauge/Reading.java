@@ -1,0 +1,140 @@
+package slackwater;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import org.apache.spark.TaskContext;
+import org.apache.spark.util.CollectionAccumulator;
+import org.apache.spark.util.TaskCompletionListener;
+
+/** What one task saw. */
+class Reading implements TaskCompletionListener {
+    private final CollectionAccumulator readings;
+    private final long batch, skew, punctuation;
+    private final boolean adds;
+    final long[] tick = {Gauge.NONE, Gauge.NONE, Gauge.NONE};
+    boolean named = false;
+    long sender = 0;
+    private long rows = 0, untimed = 0;
+    private long late = 0, early = 0, suspect = 0, onTime = 0, waiting = 0, latest = Gauge.NONE;
+    private final Longs events = new Longs(), arrivals = new Longs(), senders = new Longs(), unstamped = new Longs();
+    private final Longs lastEvents = new Longs(), lastArrivals = new Longs();
+    private boolean ordered = true;
+    private long newestBefore = Gauge.NONE, clockBefore = Gauge.NONE;
+    private final Counts times = new Counts(), delays = new Counts();
+
+    Reading(CollectionAccumulator readings, long batch, long skew, boolean adds, long punctuation) {
+        this.readings = readings;
+        this.batch = batch;
+        this.skew = skew;
+        this.adds = adds;
+        this.punctuation = punctuation;
+    }
+
+    void add(long event, long arrival) {
+        rows += 1;
+        if (event == Gauge.NONE) {
+            untimed += 1;
+        } else if (arrival == Gauge.NONE) {
+            unstamped.add(event);
+            unstamped.add(sender);
+        } else {
+            enter(event, arrival, sender);
+        }
+    }
+
+    private void enter(long event, long arrival, long sender) {
+        if (arrival > latest) latest = arrival;
+        if (!adds) {
+            events.add(event);
+            arrivals.add(arrival);
+            if (named) senders.add(sender);
+            return;
+        }
+        if (event < punctuation) {
+            late += 1;
+        } else {
+            onTime += 1;
+            waiting += arrival;
+        }
+        if (event < 0) {
+            early += 1;
+        } else if (event - arrival > skew) {
+            suspect += 1;
+        } else {
+            times.add(event);
+            delays.add(arrival - event);
+            last(event, arrival);
+        }
+    }
+
+    private void last(long event, long arrival) {
+        int size = lastArrivals.size;
+        if (size > 0 && arrival < lastArrivals.values[size - 1]) ordered = false;
+        lastEvents.add(event);
+        lastArrivals.add(arrival);
+        if (size + 1 == 8 * Gauge.LAST) keepLast();
+    }
+
+    /** Of the latest rows, keeps the last in the order of their arrival; equal ones stay as they came. */
+    private void keepLast() {
+        int size = lastArrivals.size;
+        long[] event = lastEvents.values, arrival = lastArrivals.values;
+        if (!ordered) {
+            long least = Long.MAX_VALUE;
+            for (int i = 0; i < size; i++) least = Math.min(least, arrival[i]);
+            long[] keys = new long[size];
+            for (int i = 0; i < size; i++) keys[i] = Math.min(arrival[i] - least, (1L << 49) - 1) << 13 | i;
+            Arrays.sort(keys);
+            long[] byEvent = new long[size], byArrival = new long[size];
+            for (int i = 0; i < size; i++) {
+                byEvent[i] = event[(int) (keys[i] & 8191)];
+                byArrival[i] = arrival[(int) (keys[i] & 8191)];
+            }
+            System.arraycopy(byEvent, 0, event, 0, size);
+            System.arraycopy(byArrival, 0, arrival, 0, size);
+        }
+        int first = Math.max(0, size - Gauge.LAST);
+        for (int i = 0; i < first; i++) {
+            newestBefore = Math.max(newestBefore, event[i]);
+            clockBefore = Math.max(clockBefore, arrival[i]);
+        }
+        System.arraycopy(event, first, event, 0, size - first);
+        System.arraycopy(arrival, first, arrival, 0, size - first);
+        lastEvents.size = size - first;
+        lastArrivals.size = size - first;
+        ordered = true;
+    }
+
+    public void onTaskCompletion(TaskContext context) {
+        if (context.isFailed() || context.isInterrupted()) return;
+        long clock = latest;
+        for (int i = 0; i < unstamped.size; i += 2)
+            enter(unstamped.values[i], clock == Gauge.NONE ? unstamped.values[i] : clock, unstamped.values[i + 1]);
+        keepLast();
+        Longs out = new Longs();
+        out.add(batch);
+        out.add(context.partitionId());
+        out.add(rows);
+        out.add(untimed);
+        for (int i = 0; i < 3; i++) out.add(tick[i]);
+        out.add(adds ? 1 : 0);
+        if (adds) {
+            long[] sums = {late, early, suspect, onTime, waiting, latest, newestBefore, clockBefore};
+            for (int i = 0; i < sums.length; i++) out.add(sums[i]);
+            times.write(out);
+            delays.write(out);
+            lastEvents.write(out);
+            lastArrivals.write(out);
+        } else {
+            events.write(out);
+            arrivals.write(out);
+            senders.write(out);
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(40 + 8 * out.size).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.put(context.getLocalProperty(Gauge.QUERY).getBytes());
+        bytes.position(40);
+        for (int i = 0; i < out.size; i++) bytes.putLong(out.values[i]);
+        readings.add(bytes.array());
+    }
+}

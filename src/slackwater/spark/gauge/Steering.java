@@ -1,0 +1,132 @@
+package slackwater;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.apache.spark.sql.catalyst.expressions.Expression;
+import org.apache.spark.sql.catalyst.expressions.Literal;
+import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark;
+import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
+import org.apache.spark.sql.execution.streaming.runtime.MultipleWatermarkPolicy;
+import scala.runtime.AbstractFunction1;
+
+/** The watermark of a query after each batch: that of its controllers, and of others that it may have. */
+class Steering implements MultipleWatermarkPolicy {
+    final Map gauges = new TreeMap();
+    private final MicroBatchExecution query;
+    private final Function controllers;
+    private final Path file;
+    private final boolean smallest;
+    private int ours = 0;
+
+    Steering(MicroBatchExecution query, Function controllers, String folder, final int far) {
+        this.query = query;
+        this.controllers = controllers;
+        this.file = Paths.get(folder, new String[] {query.runId().toString()});
+        String key = "spark.sql.streaming.multipleWatermarkPolicy";
+        this.smallest = !"max".equalsIgnoreCase(query.sparkSession().conf().get(key, "min"));
+        query.logicalPlan().foreach(new AbstractFunction1() {
+            public Object apply(Object node) {
+                if (node instanceof EventTimeWatermark && ((EventTimeWatermark) node).delay().days == far) ours += 1;
+                scala.collection.Iterator each = ((LogicalPlan) node).expressions().iterator();
+                while (each.hasNext()) ((Expression) each.next()).foreach(new AbstractFunction1() {
+                    public Object apply(Object found) {
+                        if (found instanceof Literal && ((Literal) found).value() instanceof Gauge) {
+                            Gauge gauge = (Gauge) ((Literal) found).value();
+                            gauges.put(gauge.name, gauge);
+                        }
+                        return null;
+                    }
+                });
+                return null;
+            }
+        });
+    }
+
+    public long chooseGlobalWatermark(scala.collection.immutable.Seq marks) {
+        long batch = query.lastExecution().currentBatchId();
+        String[] said = asked(request(batch)).split(" ");
+        boolean none = true;
+        long chosen = 0;
+        int i = 0;
+        Iterator each = gauges.values().iterator();
+        while (each.hasNext()) {
+            Gauge gauge = (Gauge) each.next();
+            long punctuation = Long.parseLong(said[i++]);
+            boolean adds = said[i++].equals("1");
+            if (adds) gauge.settings.put(query.id().toString(), new long[] {batch + 1, punctuation});
+            chosen = none ? punctuation : of(chosen, punctuation);
+            none = false;
+        }
+        return foreign(marks, chosen);
+    }
+
+    /** By way of a file: a call into Python takes a hundred times as long with as many bytes. */
+    private String asked(byte[] request) {
+        try {
+            Files.write(file, request, new OpenOption[0]);
+            return (String) controllers.apply(file.toString());
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private long of(long one, long two) {
+        return smallest ? Math.min(one, two) : Math.max(one, two);
+    }
+
+    /** Ours are far behind, or at 0 as long as their stream is empty, as any other then is. */
+    private long foreign(scala.collection.immutable.Seq marks, long own) {
+        int behind = 0;
+        long chosen = own;
+        scala.collection.Iterator each = marks.iterator();
+        while (each.hasNext()) if (((Long) each.next()).longValue() < 0) behind += 1;
+        int empty = ours - behind;
+        each = marks.iterator();
+        while (each.hasNext()) {
+            long mark = ((Long) each.next()).longValue();
+            if (mark > 0 || mark == 0 && empty-- <= 0) chosen = of(chosen, mark);
+        }
+        return chosen;
+    }
+
+    /** Query, run, batch and checkpoint, then each gauge with its readings. */
+    private byte[] request(long batch) {
+        StringBuilder head = new StringBuilder();
+        head.append(query.id()).append('\n').append(query.runId()).append('\n').append(batch).append('\n');
+        head.append(query.resolvedCheckpointRoot());
+        List parts = new ArrayList();
+        int size = 0;
+        Iterator each = gauges.values().iterator();
+        while (each.hasNext()) {
+            Gauge gauge = (Gauge) each.next();
+            List taken = gauge.taken(query.id().toString(), batch);
+            head.append('\n').append(gauge.name);
+            for (int i = 0; i < taken.size(); i++) {
+                byte[] bytes = (byte[]) taken.get(i);
+                head.append(' ').append(bytes.length - 40);
+                size += bytes.length - 40;
+                parts.add(bytes);
+            }
+        }
+        byte[] text = head.append("\n\n").toString().getBytes(java.nio.charset.StandardCharsets.UTF_8);
+        ByteBuffer all = ByteBuffer.allocate(text.length + size);
+        all.put(text);
+        for (int i = 0; i < parts.size(); i++) {
+            byte[] bytes = (byte[]) parts.get(i);
+            all.put(bytes, 40, bytes.length - 40);
+        }
+        return all.array();
+    }
+}
