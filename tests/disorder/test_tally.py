@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from slackwater.disorder import controller
 from slackwater.disorder.clock import EARLIEST
+from slackwater.disorder.controller import Tallies
 from slackwater.disorder.tally import LAST, UNKNOWN, Tally
 
 batches = st.lists(st.integers(0, 3_000), min_size=1, max_size=12)
@@ -28,7 +29,7 @@ def test_a_controller_takes_tallies_for_rows(sizes, seed, pace, scale):
         clock = int(arrival.max(initial=clock))
         late = int(np.count_nonzero(event < by_tallies.progress.punctuation))
         expected = by_rows.observe(event, arrival)
-        if by_tallies.takes_tallies:
+        if by_tallies.tallies is Tallies.NOW:
             found = by_tallies.enter(added_up(event, arrival) if size else None, late)
         else:
             found = by_tallies.observe(event, arrival)

@@ -13,6 +13,7 @@ from pyspark.sql.streaming import StreamingQuery
 from tests.spark.streams import write_batch
 
 from slackwater.spark.control import with_disorder_control
+from slackwater.spark.gauge import gauged
 from slackwater.spark.gauge.readings import Batch, Reading
 from slackwater.spark.policy import stated
 from slackwater.spark.progress import accounts
@@ -103,6 +104,21 @@ def test_a_gauge_reads_what_the_rows_say(spark, tmp_path, estimator, parts):
 def watermark(time: int) -> str:
     """As Spark writes it."""
     return f"{np.datetime64(time, 'ms')}Z"
+
+
+def test_a_large_first_batch_is_counted_exactly_though_not_every_row_is_looked_at(spark, tmp_path, monkeypatch):
+    rows = batches(seed=11, sizes=(9_000, 4_000), unstamped=False)
+    stream = written(spark, tmp_path / "in", rows)
+    monkeypatch.setattr(gauged, "MOST", 1_000)
+    query = ended(counted(with_disorder_control(stream, "ts", "1%", arrival="received")), tmp_path / "check")
+    found, alone = accounts(query)["ts"], expected(rows, "budget")
+    assert (found.rows, found.untimed, found.suspect) == (alone[-1].rows, alone[-1].untimed, alone[-1].suspect)
+    assert (found.newest, found.clock) == (alone[-1].newest, alone[-1].clock)
+    first = [event["eventTime"]["watermark"] for event in query.recentProgress if event["numInputRows"]][1]
+    punctuation = int(np.datetime64(first[:-1], "ms").astype(np.int64))
+    (one, *_), (two, *_) = rows
+    assert found.late == np.count_nonzero(one < -1) + np.count_nonzero((two != -1) & (two < punctuation))
+    assert abs(punctuation - alone[0].punctuation) < 3_000
 
 
 def test_the_senders_of_rows_are_read_with_them(spark, tmp_path):

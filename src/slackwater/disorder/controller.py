@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +19,14 @@ from slackwater.errors import InputError
 
 VERSION = 2
 SKEW_SECONDS = 300
+
+
+class Tallies(IntEnum):
+    """Whether a batch can be given added up: no, yes, or once the first rows were seen one by one."""
+
+    NEVER = 0
+    NOW = 1
+    SOON = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +102,8 @@ class Controller:
     def enter(self, tally: Tally | None, late: int, suspects: int = 0) -> int:
         """As `observe`, of rows that somebody has added up.
 
-        The tally, if it has any row, is of those that are not suspect; of all together so many are late. Only once
-        the controller `takes_tallies`.
+        The tally, if it has any row, is of those that are not suspect; of all together so many are late. Only while
+        `tallies` says so.
         """
         estimator = self._estimator
         if tally is None or not isinstance(estimator, Tallying):
@@ -102,9 +111,11 @@ class Controller:
         return self._entered(late, suspects, tally, estimator.tallied(tally))
 
     @property
-    def takes_tallies(self) -> bool:
-        """Whether it needs no more of a batch than its tally: its estimator does not, and has seen its first rows."""
-        return isinstance(self._estimator, Tallying) and self._estimator.started
+    def tallies(self) -> Tallies:
+        """Whether it needs no more of a batch than its tally."""
+        if not isinstance(self._estimator, Tallying):
+            return Tallies.NEVER
+        return Tallies.NOW if self._estimator.started else Tallies.SOON
 
     def _entered(self, late: int, suspects: int, tally: Tally | None, estimate: int) -> int:
         before = self._progress

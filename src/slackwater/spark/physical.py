@@ -108,7 +108,7 @@ def _how(plan: Plan, host: Host, changes: bool) -> tuple[str, str]:
         case Disorder(child=Scan(stream=stream)) if is_log(stream):
             return "control", "rows come in order, with the punctuations of the view"
         case Scan():
-            return "scan", "read by Spark; its clocks are read once more, for control"
+            return "scan", "read by Spark; control reads the clocks of its rows as they pass"
         case Disorder():
             return "control", "sees every row of the stream; its punctuations are Spark's watermark"
         case Select() if is_entry(plan):

@@ -11,7 +11,7 @@ from slackwater.algebra.policies import effective
 from slackwater.disorder import NO_PUNCTUATION, Controller
 from slackwater.disorder.clock import minus
 from slackwater.disorder.state import pack, unpack
-from slackwater.spark.gauge.readings import Batch, Reading, Sums
+from slackwater.spark.gauge.readings import Batch, Reading
 from slackwater.spark.policy import TICKS_PER_MS, controller_of
 
 EPOCH = 0
@@ -74,7 +74,7 @@ class Controlled:
 def observed(controller: Controller, before: Account, reading: Reading) -> Account:
     """The account after a batch: rows are late against the punctuation *before* it (language.md)."""
     rows = reading.batch.rows
-    counts = _listed(controller, before, reading.batch) if reading.sums is None else _added_up(controller, reading.sums)
+    counts = _counts(controller, before, reading)
     progress = controller.progress
     clock = max(before.clock, counts.clock)
     return replace(
@@ -83,7 +83,7 @@ def observed(controller: Controller, before: Account, reading: Reading) -> Accou
         rows=before.rows + rows,
         late=before.late + counts.late,
         untimed=before.untimed + rows - counts.late - counts.on_time,
-        suspect=progress.suspect,
+        suspect=before.suspect + counts.suspect,
         held=progress.held,
         clock=clock,
         newest=max(before.newest, counts.newest),
@@ -101,28 +101,40 @@ class _Counts:
 
     late: int
     on_time: int
+    suspect: int
     arrivals: int
     clock: int
     newest: int
 
 
+def _counts(controller: Controller, before: Account, reading: Reading) -> _Counts:
+    """Gives a batch to the controller."""
+    sums = reading.sums
+    if sums is None:
+        return _listed(controller, before, reading.batch)
+    if sums.tally is None and len(reading.batch.event):
+        _observe(controller, reading.batch)
+    else:
+        controller.enter(sums.tally, sums.late - sums.early, sums.suspect)
+    latest = max(EPOCH, sums.clock), max(EPOCH, sums.newest)
+    return _Counts(sums.late, sums.on_time, sums.suspect, sums.arrivals, *latest)
+
+
 def _listed(controller: Controller, before: Account, batch: Batch) -> _Counts:
-    """Gives the rows of a batch to the controller."""
-    after_epoch = batch.event >= EPOCH
-    source = None if batch.source is None else batch.source[after_epoch]
-    controller.observe(batch.event[after_epoch], batch.arrival[after_epoch], source)
+    suspect = _observe(controller, batch)
     on_time = batch.event >= before.punctuation
     arrivals = int(batch.arrival[on_time].sum(dtype=np.int64))
     late = int(np.count_nonzero(~on_time))
     clock = int(batch.arrival.max(initial=EPOCH))
-    return _Counts(late, len(on_time) - late, arrivals, clock, _newest(batch, controller.skew))
+    return _Counts(late, len(on_time) - late, suspect, arrivals, clock, _newest(batch, controller.skew))
 
 
-def _added_up(controller: Controller, sums: Sums) -> _Counts:
-    """Gives the tally of a batch to the controller."""
-    controller.enter(sums.tally, sums.late - sums.early, sums.suspect)
-    newest = EPOCH if sums.tally is None else sums.tally.newest
-    return _Counts(sums.late, sums.on_time, sums.arrivals, max(EPOCH, sums.clock), newest)
+def _observe(controller: Controller, batch: Batch) -> int:
+    """Gives the rows of a batch to the controller; how many of them are suspect."""
+    before, after_epoch = controller.progress.suspect, batch.event >= EPOCH
+    source = None if batch.source is None else batch.source[after_epoch]
+    controller.observe(batch.event[after_epoch], batch.arrival[after_epoch], source)
+    return controller.progress.suspect - before
 
 
 def _wrapped(time: int) -> int:

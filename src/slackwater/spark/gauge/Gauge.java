@@ -32,9 +32,9 @@ public class Gauge implements LongBinaryOperator, Serializable {
     static final int LAST = 1024;
 
     final String name;
-    private final long skew;
+    private final long skew, most;
     private final CollectionAccumulator readings;
-    /** By query: the batch for which the rest is said, and the punctuation that acts in it. Rows are then added up. */
+    /** By query: the batch for which the rest is said, the punctuation that acts in it, and the kind of reading. */
     final ConcurrentHashMap settings = new ConcurrentHashMap();
     private transient StreamingQueryManager queries;
     private transient Function controllers;
@@ -43,9 +43,10 @@ public class Gauge implements LongBinaryOperator, Serializable {
     private transient Map pending;
     private transient Reading reading;
 
-    public Gauge(String name, long skew, CollectionAccumulator readings) {
+    public Gauge(String name, long skew, long most, CollectionAccumulator readings) {
         this.name = name;
         this.skew = skew;
+        this.most = most;
         this.readings = readings;
     }
 
@@ -87,7 +88,7 @@ public class Gauge implements LongBinaryOperator, Serializable {
             long batch = Long.parseLong(context.getLocalProperty(BATCH));
             long[] setting = (long[]) settings.get(context.getLocalProperty(QUERY));
             boolean known = setting != null && setting[0] == batch;
-            reading = new Reading(readings, batch, skew, known, known ? setting[1] : 0L);
+            reading = new Reading(readings, batch, skew, most, known ? setting[2] : 0L, known ? setting[1] : 0L);
             context.addTaskCompletionListener((TaskCompletionListener) reading);
         }
         return reading;

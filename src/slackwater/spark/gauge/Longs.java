@@ -12,6 +12,13 @@ class Longs {
         values[size++] = value;
     }
 
+    /** Keeps every other one, from the first. */
+    void halve() {
+        int kept = (size + 1) / 2;
+        for (int i = 0; i < kept; i++) values[i] = values[2 * i];
+        size = kept;
+    }
+
     void write(Longs out) {
         out.add(size);
         for (int i = 0; i < size; i++) out.add(values[i]);

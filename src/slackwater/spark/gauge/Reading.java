@@ -7,27 +7,31 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.util.CollectionAccumulator;
 import org.apache.spark.util.TaskCompletionListener;
 
-/** What one task saw. */
+/**
+ * What one task saw: its rows (0), what they add up to (1), or that and the rows (2), of which then so many may be left
+ * out, each time every other one, that they are no more than a driver can take.
+ */
 class Reading implements TaskCompletionListener {
     private final CollectionAccumulator readings;
-    private final long batch, skew, punctuation;
-    private final boolean adds;
+    private final long batch, skew, most, punctuation, kind;
     final long[] tick = {Gauge.NONE, Gauge.NONE, Gauge.NONE};
     boolean named = false;
     long sender = 0;
     private long rows = 0, untimed = 0;
-    private long late = 0, early = 0, suspect = 0, onTime = 0, waiting = 0, latest = Gauge.NONE;
+    private long late = 0, early = 0, suspect = 0, onTime = 0, waiting = 0;
+    private long latest = Gauge.NONE, newest = Gauge.NONE, stride = 1, met = 0;
     private final Longs events = new Longs(), arrivals = new Longs(), senders = new Longs(), unstamped = new Longs();
     private final Longs lastEvents = new Longs(), lastArrivals = new Longs();
     private boolean ordered = true;
     private long newestBefore = Gauge.NONE, clockBefore = Gauge.NONE;
     private final Counts times = new Counts(), delays = new Counts();
 
-    Reading(CollectionAccumulator readings, long batch, long skew, boolean adds, long punctuation) {
+    Reading(CollectionAccumulator readings, long batch, long skew, long most, long kind, long punctuation) {
         this.readings = readings;
         this.batch = batch;
         this.skew = skew;
-        this.adds = adds;
+        this.most = most;
+        this.kind = kind;
         this.punctuation = punctuation;
     }
 
@@ -45,12 +49,8 @@ class Reading implements TaskCompletionListener {
 
     private void enter(long event, long arrival, long sender) {
         if (arrival > latest) latest = arrival;
-        if (!adds) {
-            events.add(event);
-            arrivals.add(arrival);
-            if (named) senders.add(sender);
-            return;
-        }
+        if (kind != 1) list(event, arrival, sender);
+        if (kind == 0) return;
         if (event < punctuation) {
             late += 1;
         } else {
@@ -62,9 +62,24 @@ class Reading implements TaskCompletionListener {
         } else if (event - arrival > skew) {
             suspect += 1;
         } else {
+            if (event > newest) newest = event;
+            if (kind == 2) return;
             times.add(event);
             delays.add(arrival - event);
             last(event, arrival);
+        }
+    }
+
+    private void list(long event, long arrival, long sender) {
+        if (met++ % stride != 0) return;
+        events.add(event);
+        arrivals.add(arrival);
+        if (named) senders.add(sender);
+        if (kind == 2 && events.size == most) {
+            events.halve();
+            arrivals.halve();
+            senders.halve();
+            stride *= 2;
         }
     }
 
@@ -118,10 +133,10 @@ class Reading implements TaskCompletionListener {
         out.add(rows);
         out.add(untimed);
         for (int i = 0; i < 3; i++) out.add(tick[i]);
-        out.add(adds ? 1 : 0);
-        if (adds) {
-            long[] sums = {late, early, suspect, onTime, waiting, latest, newestBefore, clockBefore};
-            for (int i = 0; i < sums.length; i++) out.add(sums[i]);
+        out.add(kind);
+        long[] sums = {late, early, suspect, onTime, waiting, latest, newest, newestBefore, clockBefore};
+        for (int i = 0; i < sums.length; i++) out.add(sums[i]);
+        if (kind == 1) {
             times.write(out);
             delays.write(out);
             lastEvents.write(out);

@@ -54,22 +54,29 @@ class Steering implements MultipleWatermarkPolicy {
         });
     }
 
+    /** Before the first batch of a run: where the controllers stand. */
+    void begin() {
+        long batch = query.lastExecution().currentBatchId();
+        set(batch, asked(request("begin", batch)));
+    }
+
     public long chooseGlobalWatermark(scala.collection.immutable.Seq marks) {
         long batch = query.lastExecution().currentBatchId();
-        String[] said = asked(request(batch)).split(" ");
-        boolean none = true;
-        long chosen = 0;
-        int i = 0;
+        return foreign(marks, set(batch + 1, asked(request("end", batch))));
+    }
+
+    /** Tells gauges what acts in a batch; gives the punctuation of all. */
+    private long set(long batch, String answers) {
+        String[] said = answers.split(" ");
         Iterator each = gauges.values().iterator();
-        while (each.hasNext()) {
-            Gauge gauge = (Gauge) each.next();
-            long punctuation = Long.parseLong(said[i++]);
-            boolean adds = said[i++].equals("1");
-            if (adds) gauge.settings.put(query.id().toString(), new long[] {batch + 1, punctuation});
-            chosen = none ? punctuation : of(chosen, punctuation);
-            none = false;
+        long chosen = Long.parseLong(said[0]);
+        for (int i = 0; each.hasNext(); i += 2) {
+            long punctuation = Long.parseLong(said[i]);
+            long[] setting = {batch, punctuation, Long.parseLong(said[i + 1])};
+            ((Gauge) each.next()).settings.put(query.id().toString(), setting);
+            chosen = of(chosen, punctuation);
         }
-        return foreign(marks, chosen);
+        return chosen;
     }
 
     /** By way of a file: a call into Python takes a hundred times as long with as many bytes. */
@@ -101,9 +108,9 @@ class Steering implements MultipleWatermarkPolicy {
         return chosen;
     }
 
-    /** Query, run, batch and checkpoint, then each gauge with its readings. */
-    private byte[] request(long batch) {
-        StringBuilder head = new StringBuilder();
+    /** What is asked, then query, run, batch and checkpoint, then each gauge with its readings. */
+    private byte[] request(String what, long batch) {
+        StringBuilder head = new StringBuilder(what).append('\n');
         head.append(query.id()).append('\n').append(query.runId()).append('\n').append(batch).append('\n');
         head.append(query.resolvedCheckpointRoot());
         List parts = new ArrayList();

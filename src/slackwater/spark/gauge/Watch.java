@@ -28,6 +28,7 @@ class Watch {
             tracker.setWatermark(query.watermarkTracker().currentWatermark());
             query.watermarkTracker_$eq(tracker);
             watched.add(query.runId());
+            steering.begin();
         }
         watched.retainAll(runs);
     }

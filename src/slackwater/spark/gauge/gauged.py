@@ -18,6 +18,9 @@ from slackwater.spark.relation import quoted
 
 FAR = 7_300_000
 """Days: the delay of a watermark that no row is to move. Controllers do."""
+MOST = 1 << 21
+"""Rows of a stream's first batch that a task gives to the controller; if it has more, every second, every fourth and so
+on. That batch may be all that was ever recorded, and all of it would have to pass the driver."""
 NONE = EARLIEST
 """What the gauge takes for NULL."""
 BARRIER = "spark_partition_id() >= 0"
@@ -63,8 +66,8 @@ def _gauge(session: SparkSession, spec: Spec) -> Any:
     name = f"{next(_numbers):09d}"
     controls.specs[name] = spec
     skew = controller_of(spec.policy).skew
-    values = context._gateway.new_array(jvm.java.lang.Object, 3)
-    for place, value in enumerate((name, skew, context._jsc.sc().collectionAccumulator())):
+    values = context._gateway.new_array(jvm.java.lang.Object, 4)
+    for place, value in enumerate((name, skew, MOST, context._jsc.sc().collectionAccumulator())):
         values[place] = value
     gauge = gauge_class(session).getConstructors()[0].newInstance(values)
     gauge.attach(session._jsparkSession.streams(), controls, controls.folder, FAR)

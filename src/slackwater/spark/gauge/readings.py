@@ -13,7 +13,9 @@ from slackwater.disorder.tally import LAST, Tally
 
 NONE = EARLIEST
 HEAD = 8
-SUMS = 8
+SUMS = 9
+LISTED, ADDED_UP = 0, 1
+"""Kinds of reading; the third has both, the rows perhaps thinned out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,8 @@ class Batch:
 @dataclass(frozen=True, slots=True)
 class Sums:
     """A batch that was added up: all rows that are behind the punctuation (`late`), before 1970 (`early`), from the
-    future (`suspect`) or `on_time`, of which `arrivals` is the sum; the latest arrival; and the tally of the others."""
+    future (`suspect`) or `on_time`, of which `arrivals` is the sum; the latest arrival, the newest row that is neither
+    early nor suspect, and the tally of these unless they are listed."""
 
     late: int
     early: int
@@ -44,12 +47,13 @@ class Sums:
     on_time: int
     arrivals: int
     clock: int
+    newest: int
     tally: Tally | None
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The readings of all partitions: a batch of rows, with `sums` of them where those are not listed."""
+    """The readings of all partitions: a batch of rows, and `sums` of them where not all are listed."""
 
     batch: Batch
     sums: Sums | None = None
@@ -84,35 +88,44 @@ def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
     rows = int(heads[:, 2].sum())
     silence, beyond, newest = (_told(heads[:, place]) for place in (4, 5, 6))
     tick = silence or 0, beyond, newest or 0
-    if len(heads) and heads[:, 7].all():
+    sums = np.array([cut.take(SUMS) for cut in cuts], np.int64).reshape(-1, SUMS)
+    kinds = set(heads[:, 7].tolist())
+    if kinds == {ADDED_UP}:
         empty = np.empty(0, np.int64)
-        return Reading(Batch(rows, empty, empty, None, *tick), _added_up(cuts))
+        return Reading(Batch(rows, empty, empty, None, *tick), _added_up(sums, _tally(sums, cuts)))
     event, arrival, source = _joined([[cut.listed() for _ in range(3)] for cut in cuts])
     if in_arrival_order and np.any(arrival[1:] < arrival[:-1]):
         order = np.argsort(arrival, kind="stable")
         event, arrival = event[order], arrival[order]
         source = source[order] if len(source) else source
-    return Reading(Batch(rows, event, arrival, source if len(source) else None, *tick))
+    batch = Batch(rows, event, arrival, source if len(source) else None, *tick)
+    return Reading(batch, None if LISTED in kinds or not kinds else _added_up(sums, None))
 
 
-def _added_up(cuts: Sequence[Cut]) -> Sums:
-    sums = np.array([cut.take(SUMS) for cut in cuts], np.int64)
+def _added_up(sums: Times, tally: Tally | None) -> Sums:
     late, early, suspect, on_time, arrivals = sums[:, :5].sum(axis=0).tolist()
+    clock, newest = sums[:, 5:7].max(axis=0).tolist()
+    return Sums(late, early, suspect, on_time, arrivals, clock, newest, tally)
+
+
+def _tally(sums: Times, cuts: Sequence[Cut]) -> Tally | None:
     counted = [(cut.counted(), cut.counted()) for cut in cuts]
-    last = [(cut.listed(), cut.listed()) for cut in cuts]
-    event, count = merged([each[0] for each in counted])
-    tally = None
-    if len(event):
-        delay, delay_count = merged([each[1] for each in counted])
-        last_event, last_arrival = _joined(last)
-        order = np.argsort(last_arrival, kind="stable")
-        last_event, last_arrival = last_event[order], last_arrival[order]
-        before = int(max(sums[:, 6].max(), last_event[:-LAST].max(initial=EARLIEST)))
-        clock_before = int(max(sums[:, 7].max(), last_arrival[:-LAST].max(initial=EARLIEST)))
-        clock = max(clock_before, int(last_arrival[-1]))
-        lasts = last_event[-LAST:], last_arrival[-LAST:]
-        tally = Tally(event, count, clock, delay, delay_count, *lasts, before, clock_before)
-    return Sums(late, early, suspect, on_time, arrivals, int(sums[:, 5].max()), tally)
+    event, arrival = _joined([(cut.listed(), cut.listed()) for cut in cuts])
+    if not len(event):
+        return None
+    order = np.argsort(arrival, kind="stable")
+    event, arrival = event[order], arrival[order]
+    newest_before = int(max(sums[:, 7].max(), event[:-LAST].max(initial=EARLIEST)))
+    clock_before = int(max(sums[:, 8].max(), arrival[:-LAST].max(initial=EARLIEST)))
+    return Tally(
+        *merged([times for times, _ in counted]),
+        max(clock_before, int(arrival[-1])),
+        *merged([delays for _, delays in counted]),
+        event[-LAST:],
+        arrival[-LAST:],
+        newest_before,
+        clock_before,
+    )
 
 
 def _joined(parts: Sequence[Sequence[Times]]) -> list[Times]:

@@ -24,7 +24,8 @@ from slackwater.spark.state_files import StateFiles, files_of
 
 ENDED = 8
 """So many queries that have ended can still be asked what they counted."""
-END = b"\n\n"
+BODY = b"\n\n"
+END = "end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,10 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What Spark's driver tells of a batch: the readings of each gauge, by its name."""
+    """What Spark's driver tells of a batch that is to begin, if the run begins with it, or to end: the readings of each
+    gauge, by its name."""
 
+    what: str
     query: str
     run: str
     batch: int
@@ -49,8 +52,8 @@ class Request:
 
     @classmethod
     def of(cls, given: bytes) -> Request:
-        head, _, body = given.partition(END)
-        query, run, batch, checkpoint, *gauges = head.decode().split("\n")
+        head, _, body = given.partition(BODY)
+        what, query, run, batch, checkpoint, *gauges = head.decode().split("\n")
         readings: dict[str, list[bytes]] = {}
         at = 0
         for name, *sizes in (gauge.split(" ") for gauge in gauges):
@@ -58,7 +61,7 @@ class Request:
             for size in map(int, sizes):
                 readings[name].append(body[at : at + size])
                 at += size
-        return cls(query, run, int(batch), checkpoint, readings)
+        return cls(what, query, run, int(batch), checkpoint, readings)
 
 
 class Control:
@@ -80,9 +83,9 @@ class Control:
 
     @property
     def answer(self) -> str:
-        """The punctuation, and whether the next batch may be added up."""
-        adds = self.controlled.controller.takes_tallies and not self.spec.named
-        return f"{self.controlled.account.punctuation} {int(adds)}"
+        """The punctuation, and the kind of reading of the next batch."""
+        kind = 0 if self.spec.named else self.controlled.controller.tallies
+        return f"{self.controlled.account.punctuation} {kind}"
 
 
 class Controls:
@@ -118,7 +121,8 @@ class Controls:
             spec = self.specs[gauge]
             alike[spec.control] += 1
             control = self._control(controls, numbered(spec.control, alike[spec.control]), spec, request)
-            control.step(request.batch, readings)
+            if request.what == END:
+                control.step(request.batch, readings)
             answers.append(control.answer)
         return " ".join(answers)
 
