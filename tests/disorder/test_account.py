@@ -43,3 +43,10 @@ def test_what_is_left_raises_the_level_and_what_is_overspent_lowers_it():
 
 def test_a_steady_stream_needs_a_smaller_reserve():
     assert account(100_000, 1_000).correction(settled=False, steady=True) == pytest.approx(-0.8 * sqrt(1_000) / 160)
+
+
+def test_a_steady_stream_spends_what_is_left_faster_while_that_may_be_chance():
+    assert account(100_000, 0).correction(settled=False, steady=True) == pytest.approx(0.1 + 0.5 / sqrt(1_000))
+    assert account(2_000, 0).correction(settled=False, steady=True) == pytest.approx(0.1 + 0.5 / sqrt(20))
+    assert account(500, 0).correction(settled=True, steady=True) == 0.3
+    assert account(100_000, 1_001).correction(settled=False, steady=True) < -0.3, "it has not been that steady"

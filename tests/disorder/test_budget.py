@@ -129,3 +129,19 @@ def test_a_share_of_nothing_or_all_is_refused():
         with pytest.raises(InputError) as refused:
             Budget(wrong)
         assert refused.value.code == "SW-423"
+
+
+def test_a_hundred_rows_are_the_least_for_a_ratio_of_one_in_a_thousand():
+    time = np.arange(128) * 10
+    assert Budget(0.05, unit="ms").observe(time[:64], time[:64]) > 0
+    rare = Budget(0.001, unit="ms")
+    assert rare.observe(time[:64], time[:64]) < 0
+    assert rare.observe(time[64:], time[64:]) > 0
+
+
+def test_a_steady_stream_uses_its_budget_at_the_hold_of_the_best_constant_with_as_many_late_rows():
+    stream = streams.normal(60_000, mu=0.3, sigma=0.1, rate=2_000, seed=37)
+    batches = batches_by_rows(stream.event, stream.arrival, 64)
+    _, found = replay(batches, controller(0.05, "budget", unit="ms"))
+    assert 0.045 < found.late_share <= 0.05
+    assert found.mean_hold < 1.02 * best_of_constants(batches, found.late).measures.mean_hold

@@ -19,29 +19,36 @@ def test_a_share_that_chance_does_not_explain_sets_the_delay():
     # 64 rows at 1%: 0.01 + 3 (sqrt(0.01/64) + 1/64) = 9.4% of them, 48 of the 512 places, lie above the answer.
     few, many = np.zeros(64), np.zeros(64)
     few[-6:], many[-7:] = 1_000, 1_000
-    assert guard(few).asks(0.01, cautious=False).tolist() == [0, 0]
-    assert guard(many).asks(0.01, cautious=False).tolist() == [1_000, 1_000]
+    assert guard(few).asks((0.01, 0.01), cautious=False).tolist() == [0, 0]
+    assert guard(many).asks((0.01, 0.01), cautious=False).tolist() == [1_000, 1_000]
 
 
 def test_the_next_batch_is_taken_to_last_half_as_long_as_the_shortest():
     # All ages are 1,000, and eight places are spread over half a batch of 160: 5, 15, ... 75. The first lies above
     # 9.4% of all, 48 of the 64 places that it holds.
     ages = np.full(64, 1_000)
-    assert guard(ages, 400, 160, 400).asks(0.01, cautious=False).tolist() == [995, 995]
-    assert guard(ages).asks(0.01, cautious=False).tolist() == [1_000, 1_000]
+    assert guard(ages, 400, 160, 400).asks((0.01, 0.01), cautious=False).tolist() == [995, 995]
+    assert guard(ages).asks((0.01, 0.01), cautious=False).tolist() == [1_000, 1_000]
 
 
 def test_who_is_cautious_wants_sixteen_batches():
     ages = np.full(64, 1_000)
-    assert guard(ages, *[160] * 15).asks(0.01, cautious=True).tolist() == [1_000, 1_000]
-    assert guard(ages, *[160] * 16).asks(0.01, cautious=True).tolist() == [995, 995]
+    assert guard(ages, *[160] * 15).asks((0.01, 0.01), cautious=True).tolist() == [1_000, 1_000]
+    assert guard(ages, *[160] * 16).asks((0.01, 0.01), cautious=True).tolist() == [995, 995]
 
 
 def test_a_short_batch_is_forgotten_after_sixteen_longer_ones():
     ages = np.full(64, 1_000)
-    assert guard(ages, 160, *[320] * 15).asks(0.01, cautious=False)[0] == 995
-    assert guard(ages, 160, *[320] * 16).asks(0.01, cautious=False)[0] == 990
+    assert guard(ages, 160, *[320] * 15).asks((0.01, 0.01), cautious=False)[0] == 995
+    assert guard(ages, 160, *[320] * 16).asks((0.01, 0.01), cautious=False)[0] == 990
 
 
 def test_few_rows_ask_for_nothing():
-    assert guard(np.full(31, 1_000)).asks(0.01, cautious=False).tolist() == [0, 0]
+    assert guard(np.full(31, 1_000)).asks((0.01, 0.01), cautious=False).tolist() == [0, 0]
+
+
+def test_each_clock_has_its_own_level():
+    # 64 rows at 10%: 0.1 + 3 (sqrt(0.1/64) + 1/64) = 26.5% of them, 17 rows, may be explained by chance.
+    many = np.zeros(64)
+    many[-7:] = 1_000
+    assert guard(many).asks((0.01, 0.1), cautious=False).tolist() == [1_000, 0]

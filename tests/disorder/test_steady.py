@@ -61,3 +61,11 @@ def test_what_is_known_survives_a_restart(scores):
 
     after.restore(Stored())
     assert after.fields() == before.fields()
+
+
+def test_a_deviation_is_chance_on_a_steady_stream_and_before_that_is_known_and_not_where_delays_change():
+    steadiness = Steadiness()
+    assert steadiness.chance(15_999) == 1
+    assert steadiness.chance(16_000) == 0
+    steadiness.steady = True
+    assert steadiness.chance(16_000) == 1

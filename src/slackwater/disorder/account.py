@@ -7,6 +7,7 @@ from math import sqrt
 from slackwater.disorder.state import Fields, Value
 
 STRICTEST, LOOSEST = -2.0, 0.1
+STEADY_LOOSEST = 0.3
 CAUTIOUS = 20.0  # rows that the budget must have come to before any of it is spent on a stream that is not settled
 FEW = 50.0  # rows below which a budget is too small to be told from chance
 CREDIT = 10.0  # rows that a settled stream may spend before they are earned, repaid when the budget comes to FEW
@@ -57,7 +58,9 @@ class Account:
         reserve = 0.8 * deviation if kept else 0.02 * self.allowed + 1.5 * deviation
         credit = CREDIT * max(0.0, min(1.0, 2 - 2 * self.allowed / FEW)) if settled else 0.0
         left = (self.allowed + credit - reserve - self.late) / (10 + 0.15 * self.allowed)
-        return max(STRICTEST, min(LOOSEST, left))
+        # What is left is chance's, up to a deviation: where the budget is small, that is much of it.
+        loosest = min(STEADY_LOOSEST, LOOSEST + 0.5 / sqrt(self.allowed)) if kept else LOOSEST
+        return max(STRICTEST, min(loosest, left))
 
     def fields(self) -> dict[str, Value]:
         return {"rows": self.rows, "late": self.late}

@@ -22,10 +22,11 @@ from slackwater.disorder.trials import ALL, MEMORIES, Trials, slope
 from slackwater.errors import InputError
 
 VERSION = 4
-FEWEST = 60  # rows before the first punctuation
+FEWEST, TENTH = 60, 0.1  # rows before the first punctuation, and a tenth of those among which one may be late
 LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
 SETTLED = 10.0  # times its longest delay: a stream of that age has shown what it is like
 QUICK, FEWEST_QUICK = 20, 64  # one row in so many is quick, of at least so many
+LOOSER = 2.0  # times the level, behind the newest timestamp of a steady stream
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
 
 
@@ -83,7 +84,7 @@ class Budget:
         before = self._learn(batch)
         self._trials.count(batch)
         allowed = self._sources_allow()
-        if self._learnt >= FEWEST and self._old_enough(unseen := self._unseen(before), before):
+        if self._enough() and self._old_enough(unseen := self._unseen(before), before):
             self._punctuation = max(self._punctuation, min(self._advance(batch, unseen), allowed))
         return self._punctuation
 
@@ -187,6 +188,9 @@ class Budget:
         longest = (float(clock.highest()[-1]) for clock in self._clocks)
         return all(age >= times * each for age, each in zip(elapsed, longest, strict=True))
 
+    def _enough(self) -> bool:
+        return self._learnt >= max(FEWEST, TENTH / self._dratio)
+
     def _unseen(self, before: tuple[int, int]) -> float:
         """The share of rows that are probably later than the stream is old."""
         elapsed = _elapsed(before, self._firsts)
@@ -206,13 +210,16 @@ class Budget:
         # What is unseen will be late whatever the delay, and may be twice what is expected: it is taken off the level.
         level = max(self._level() - 2 * unseen, self._level() / 2)
         heads = np.array([float(self._now) - float(self._offset), float(self._newest)])
-        usual = level * np.exp(self._trials.pressure())
+        usual = level * np.exp(self._trials.pressure(self._steadiness.chance(self._learnt)))
         strict = np.maximum(usual * exp(account), level * exp(STRICTEST))
         every = np.ones(len(usual)) * level
         levels = np.stack([usual, every / 2, every * 2, strict, np.maximum(usual, strict)])
+        # The newest timestamp moves by chance. Behind both at one level the delay jumps from one clock to the other.
+        looser = LOOSER if self._steadiness.steady else 1.0
+        wanted = levels, levels * looser
         survival = [clock.survival() for clock in self._clocks]
         needed = np.stack(
-            [delays(s, c.highest(), c.weight(), levels) for s, c in zip(survival, self._clocks, strict=True)]
+            [delays(s, c.highest(), c.weight(), w) for s, c, w in zip(survival, self._clocks, wanted, strict=True)]
         )
         half, twice = needed[0, 1:3, -1].tolist()
         self._steadiness.observe(survival[0], batch.size, self._learnt, half, twice)
@@ -222,7 +229,9 @@ class Budget:
         delay = np.minimum(needed[:, 3, best], LONGEST * needed[:, 4, best] + 1)
         if self._account.late > self._account.allowed:
             delay = np.maximum(delay, needed[:, 0, ALL])  # a short memory is a bet, and there is nothing left to bet
-        delay = np.maximum(delay, self._guard.asks(level * exp(min(0.0, account)), cautious=self._account.small))
+        tolerated = level * exp(min(0.0, account))
+        asked = self._guard.asks((tolerated, looser * tolerated), cautious=self._account.small)
+        delay = np.maximum(delay, asked)
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
         return self._floor(clamp(min(*reached, self._newest)))
 

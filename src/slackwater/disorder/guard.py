@@ -34,7 +34,7 @@ class Guard:
         moved = np.array(after, np.float64) - np.array(before, np.float64)
         self._lengths = np.concatenate([self._lengths, moved[:, None]], axis=1)[:, -BATCHES:]
 
-    def asks(self, level: float, *, cautious: bool) -> Floats:
+    def asks(self, levels: tuple[float, float], *, cautious: bool) -> Floats:
         """What the latest rows ask for beyond doubt: a share of them larger than chance explains.
 
         The rows of the next batch come when the clocks have moved on. It is taken to last half as long as the shortest
@@ -46,11 +46,12 @@ class Guard:
             moved = self._lengths.min(axis=1)
         known = self.ages.shape[1]
         for rows in (min(each, known) for each in ROWS if known >= each // 2):
-            share = level + 3 * (sqrt(level / rows) + 1 / rows)
-            if share < 0.5:
-                expected = (self.ages[:, -rows:, None] - moved[:, None, None] * SPREAD).reshape(2, -1)
-                rank = expected.shape[1] - 1 - int(share * expected.shape[1])
-                asked = np.maximum(asked, np.partition(expected, rank, axis=1)[:, rank])
+            for clock, level in enumerate(levels):
+                share = level + 3 * (sqrt(level / rows) + 1 / rows)
+                if share < 0.5:
+                    expected = (self.ages[clock, -rows:, None] - moved[clock] * SPREAD).ravel()
+                    rank = len(expected) - 1 - int(share * len(expected))
+                    asked[clock] = max(asked[clock], np.partition(expected, rank)[rank])
         return asked
 
     def fields(self) -> dict[str, Value]:

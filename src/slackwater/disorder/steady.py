@@ -47,6 +47,13 @@ class Steadiness:
         self._unrest = max(apart, self._unrest * exp(-rows / FORGOTTEN))
         self.steady = self._unrest < 1 and not half > STEEP * twice > 0
 
+    def chance(self, learnt: int) -> float:
+        """How many deviations too few losses of all history are put down to chance: each correction moves the delay.
+
+        One, unless delays are known to change.
+        """
+        return float(self.steady or learnt < FEWEST)
+
     def fields(self) -> dict[str, Value]:
         return {"unrest": self._unrest, "steady": int(self.steady)}
 

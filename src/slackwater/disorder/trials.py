@@ -6,6 +6,8 @@ is corrected by its own losses (adaptive conformal inference), so that all are c
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -53,10 +55,12 @@ class Trials:
         self._rows = self._rows * float(keep) + rows
         self._losses += lost
 
-    def pressure(self) -> Floats:
-        """The logarithm by which each trial's level is corrected."""
+    def pressure(self, chance: float) -> Floats:
+        """The logarithm by which each trial's level is corrected; all history is loosened beyond so many deviations."""
         allowed = self._dratio * self._rows
-        return np.clip((allowed - self._lost) / (30 + 0.03 * allowed), *PRESSURE)
+        left = allowed - self._lost
+        left[ALL] = min(left[ALL], max(0.0, left[ALL] - chance * sqrt(allowed)))
+        return np.clip(left / (30 + 0.03 * allowed), *PRESSURE)
 
     def run(
         self, batch: Tally, heads: Floats, delay: Floats, level: float, price: float, origin: float, grain: int
