@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from functools import cache
 from importlib import resources
@@ -14,6 +16,13 @@ from pyspark.sql import SparkSession
 CLASS = "slackwater.Gauge"
 
 
+def own_folder() -> str:
+    """A folder that only this user can read, and that goes with this process."""
+    folder = tempfile.mkdtemp(prefix="slackwater-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def gauge_class(session: SparkSession) -> Any:
     """The class on the driver. Executors find it in a jar that Spark sends to them."""
     return _loaded(session.sparkContext.applicationId, session)
@@ -24,7 +33,7 @@ def _loaded(_application: str, session: SparkSession) -> Any:
     jvm: Any = session._jvm
     parent = session._jsparkSession.getClass().getClassLoader()
     classes = _compiled(session, parent)
-    jar = Path(tempfile.mkdtemp(prefix="slackwater-")) / "gauge.jar"
+    jar = Path(own_folder()) / "gauge.jar"
     with ZipFile(jar, "w") as file:
         for name in classes.keySet():
             file.writestr(name, bytes(classes[name]))

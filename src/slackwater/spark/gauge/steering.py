@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
 from threading import Lock
 from typing import ClassVar
 
@@ -18,6 +17,7 @@ from pyspark.sql import SparkSession
 from slackwater.algebra.nodes import Policy
 from slackwater.errors import SlackwaterError
 from slackwater.spark.accounts import control_folder, numbered
+from slackwater.spark.gauge.compiled import own_folder
 from slackwater.spark.gauge.readings import read
 from slackwater.spark.punctuate import Account, Controlled
 from slackwater.spark.state_files import StateFiles, files_of
@@ -93,7 +93,7 @@ class Controls:
 
     def __init__(self, session: SparkSession) -> None:
         self.session = session
-        self.folder = mkdtemp(prefix="slackwater-")
+        self.folder = own_folder()
         self.specs: dict[str, Spec] = {}
         self.runs: dict[str, dict[str, Control]] = {}
         self.queries: dict[str, str] = {}
