@@ -54,10 +54,16 @@ class Steering implements MultipleWatermarkPolicy {
         });
     }
 
-    /** Before the first batch of a run: where the controllers stand. */
-    void begin() {
-        long batch = query.lastExecution().currentBatchId();
-        set(batch, asked(request("begin", batch)));
+    /**
+     * Before the first batch of a run: where the controllers stand. What goes wrong here may be of another query than the
+     * one whose tasks are being sent; that query will be told when its batch ends, and is asked the same.
+     */
+    void begin(long batch) {
+        try {
+            set(batch, asked(request("begin", batch)));
+        } catch (RuntimeException failure) {
+            return;
+        }
     }
 
     public long chooseGlobalWatermark(scala.collection.immutable.Seq marks) {

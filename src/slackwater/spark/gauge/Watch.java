@@ -3,6 +3,7 @@ package slackwater;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Function;
+import org.apache.spark.sql.execution.streaming.runtime.IncrementalExecution;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.StreamingQueryWrapper;
 import org.apache.spark.sql.execution.streaming.runtime.WatermarkTracker;
@@ -22,13 +23,17 @@ class Watch {
             MicroBatchExecution query = (MicroBatchExecution) execution;
             runs.add(query.runId());
             if (watched.contains(query.runId()) || query.watermarkTracker() == null) continue;
+            // The thread of a query says which one it is: others, and those that have planned no batch, come by themselves.
+            String mine = query.sparkSession().sparkContext().getLocalProperty(Gauge.QUERY);
+            IncrementalExecution planned = query.lastExecution();
+            if (planned == null || mine != null && !mine.equals(query.id().toString())) continue;
             Steering steering = new Steering(query, controllers, folder, far);
             if (steering.gauges.isEmpty()) continue;
             WatermarkTracker tracker = new WatermarkTracker(steering, query.logicalPlan());
             tracker.setWatermark(query.watermarkTracker().currentWatermark());
             query.watermarkTracker_$eq(tracker);
             watched.add(query.runId());
-            steering.begin();
+            steering.begin(planned.currentBatchId());
         }
         watched.retainAll(runs);
     }
