@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from slackwater.algebra.document import to_document
 from slackwater.algebra.nodes import Aggregate, Emit, Plan, Project, Select
 from slackwater.errors import RunError
+from slackwater.spark.batches import last_batch
 from slackwater.spark.ways import Host, way_of
 
 FILE = "slackwater.json"
@@ -27,6 +29,7 @@ def admit(plan: Plan, checkpoint: Path) -> None:
     if file.exists():
         _compare(checkpoint, _read(file), json.loads(json.dumps(mine)))
         _clear(checkpoint / "offsets")
+        _take_back(checkpoint)
         return
     if (checkpoint / "offsets").exists():
         raise _refused(checkpoint, f"it lacks {FILE}: it was made by something else")
@@ -44,6 +47,37 @@ def _clear(log: Path) -> None:
     if not any(log.glob("[0-9]*")):
         for draft in log.glob(".*.tmp*"):
             draft.unlink()
+
+
+def _take_back(checkpoint: Path) -> None:
+    """Forgets files that a source had taken for a batch when the query was killed before that batch was logged.
+
+    Spark would put the files of the next batch with them. What is late is a matter of batches, so that a query which is
+    resumed has the batches of one that was never killed.
+    """
+    logged = max((int(each.name) for each in checkpoint.glob("offsets/[0-9]*") if each.name.isdigit()), default=-1)
+    if (last_batch(checkpoint) or 0) > max(logged, 0):
+        return
+    lines = (checkpoint / "offsets" / str(logged)).read_text().split("\n")[2:] if logged >= 0 else []
+    offsets = dict(enumerate(map(_log_offset, lines)))
+    for taken in checkpoint.glob("sources/*/[0-9]*"):
+        last = offsets.get(int(taken.parent.name)) if logged >= 0 else -1
+        if taken.name.isdigit() and last is not None and int(taken.name) > last and _lists_files(taken):
+            taken.with_name(f".{taken.name}.crc").unlink(missing_ok=True)
+            taken.unlink()
+
+
+def _log_offset(line: str) -> int | None:
+    """How far a file source had come; -1 if it has not begun, None if this is another source or torn."""
+    if line == "-":
+        return -1
+    found = re.fullmatch(r'\{"logOffset":(\d+)\}', line)
+    return int(found[1]) if found else None
+
+
+def _lists_files(log: Path) -> bool:
+    """Whether this is a file source's log: it names a file in every line but the first."""
+    return log.read_text(errors="replace").split("\n", 1)[-1].startswith('{"path":')
 
 
 def _stateful(plan: Plan) -> Plan:
