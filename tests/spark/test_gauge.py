@@ -189,3 +189,21 @@ def test_state_is_kept_wherever_spark_keeps_a_checkpoint(spark, tmp_path):
         assert kept.read(1) == StateFiles(f"{tmp_path}/check/control/x").read(1) == state
     kept.files.remove(f"{folder}/control/x/0")
     assert not (tmp_path / "check" / "control" / "x" / "0").exists()
+
+
+def test_a_batch_that_its_sink_will_not_run_again_is_read_for_the_controllers(spark, tmp_path):
+    """Killed when the sink had the last batch and Spark had not: the sink of files then skips it."""
+    rows = batches(seed=5, sizes=(2_000, 3_000, 4_000, 1_000), unstamped=False)
+    stream = written(spark, tmp_path / "in", rows[:3], parts=2)
+    controlled = with_disorder_control(stream, "ts", "1%", arrival="received")
+    check, out = tmp_path / "check", tmp_path / "out"
+    into = controlled.writeStream.format("parquet").option("checkpointLocation", str(check))
+    for given in (rows[:3], rows[:3], rows):
+        written(spark, tmp_path / "in", given, parts=2)
+        query = into.trigger(availableNow=True).start(str(out))
+        query.awaitTermination()
+        if given is not rows:
+            for file in (*check.glob("commits/*2*"), *check.glob("control/*/2")):
+                file.unlink()
+    assert accounts(query) == {"ts": expected(rows, "budget")[-1]}
+    assert spark.read.parquet(str(out)).count() == sum(len(event) for event, *_ in rows)

@@ -10,10 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import java.util.function.LongBinaryOperator;
 import org.apache.spark.TaskContext;
-import org.apache.spark.sql.streaming.StreamingQueryManager;
 import org.apache.spark.util.CollectionAccumulator;
 import org.apache.spark.util.TaskCompletionListener;
 
@@ -22,8 +20,7 @@ import org.apache.spark.util.TaskCompletionListener;
  *
  * A task leaves one reading, in an accumulator of Spark's own kind: what comes back to the driver is bytes, so that
  * only executors need this class. Readings are told apart by query, batch and partition, so that a task that runs
- * twice counts once. On the driver, a query that begins to use a gauge gets a policy for its watermark that asks the
- * controllers after each batch, before Spark commits it.
+ * twice counts once.
  */
 public class Gauge implements LongBinaryOperator, Serializable {
     public static final long NONE = Long.MIN_VALUE;
@@ -36,11 +33,7 @@ public class Gauge implements LongBinaryOperator, Serializable {
     private final CollectionAccumulator readings;
     /** By query: the batch for which the rest is said, the punctuation that acts in it, and the kind of reading. */
     final ConcurrentHashMap settings = new ConcurrentHashMap();
-    private transient StreamingQueryManager queries;
-    private transient Function controllers;
-    private transient String folder;
-    private transient int far;
-    private transient Map pending;
+    private final transient Map pending = new HashMap();
     private transient Reading reading;
 
     public Gauge(String name, long skew, long most, CollectionAccumulator readings) {
@@ -48,21 +41,6 @@ public class Gauge implements LongBinaryOperator, Serializable {
         this.skew = skew;
         this.most = most;
         this.readings = readings;
-    }
-
-    /** On the driver: whom to ask for punctuations, where to leave what is asked, and the delay of our watermarks in days. */
-    public void attach(StreamingQueryManager queries, Function controllers, String folder, int far) {
-        this.queries = queries;
-        this.controllers = controllers;
-        this.folder = folder;
-        this.far = far;
-        this.pending = new HashMap();
-    }
-
-    /** Spark is about to send tasks: the first moment at which the query that runs them can be known. */
-    public Object writeReplace() {
-        if (queries != null) Watch.over(queries, controllers, folder, far);
-        return this;
     }
 
     public String toString() {

@@ -8,6 +8,7 @@ import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.Paths;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark;
 import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
+import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.MultipleWatermarkPolicy;
 import scala.runtime.AbstractFunction1;
@@ -28,9 +30,11 @@ class Steering implements MultipleWatermarkPolicy {
     private final Function controllers;
     private final Path file;
     private final boolean smallest;
+    private final int far;
     private int ours = 0;
 
     Steering(MicroBatchExecution query, Function controllers, String folder, final int far) {
+        this.far = far;
         this.query = query;
         this.controllers = controllers;
         this.file = Paths.get(folder, new String[] {query.runId().toString()});
@@ -54,21 +58,45 @@ class Steering implements MultipleWatermarkPolicy {
         });
     }
 
-    /**
-     * Before the first batch of a run: where the controllers stand. What goes wrong here may be of another query than the
-     * one whose tasks are being sent; that query will be told when its batch ends, and is asked the same.
-     */
+    /** Before the first batch of a run: where the controllers stand. */
     void begin(long batch) {
-        try {
-            set(batch, asked(request("begin", batch)));
-        } catch (RuntimeException failure) {
-            return;
-        }
+        set(batch, asked(request("begin", batch, taken(batch))));
     }
 
     public long chooseGlobalWatermark(scala.collection.immutable.Seq marks) {
         long batch = query.lastExecution().currentBatchId();
-        return foreign(marks, set(batch + 1, asked(request("end", batch))));
+        Map readings = taken(batch);
+        if (readings.isEmpty()) {
+            read();
+            readings = taken(batch);
+        }
+        return foreign(marks, set(batch + 1, asked(request("end", batch, readings))));
+    }
+
+    /**
+     * Reads the rows of a batch for the controllers alone: a sink that has the batch already, since it was killed before
+     * Spark could commit it, runs nothing.
+     */
+    private void read() {
+        query.lastExecution().executedPlan().foreach(new AbstractFunction1() {
+            public Object apply(Object node) {
+                if (node instanceof EventTimeWatermarkExec && ((EventTimeWatermarkExec) node).delay().days == far)
+                    ((EventTimeWatermarkExec) node).execute().count();
+                return null;
+            }
+        });
+    }
+
+    /** The readings of a batch, by the name of their gauge. */
+    private Map taken(long batch) {
+        Map taken = new TreeMap();
+        Iterator each = gauges.values().iterator();
+        while (each.hasNext()) {
+            Gauge gauge = (Gauge) each.next();
+            List readings = gauge.taken(query.id().toString(), batch);
+            if (!readings.isEmpty()) taken.put(gauge.name, readings);
+        }
+        return taken;
     }
 
     /** Tells gauges what acts in a batch; gives the punctuation of all. */
@@ -115,17 +143,17 @@ class Steering implements MultipleWatermarkPolicy {
     }
 
     /** What is asked, then query, run, batch and checkpoint, then each gauge with its readings. */
-    private byte[] request(String what, long batch) {
+    private byte[] request(String what, long batch, Map readings) {
         StringBuilder head = new StringBuilder(what).append('\n');
         head.append(query.id()).append('\n').append(query.runId()).append('\n').append(batch).append('\n');
         head.append(query.resolvedCheckpointRoot());
         List parts = new ArrayList();
         int size = 0;
-        Iterator each = gauges.values().iterator();
+        Iterator each = gauges.keySet().iterator();
         while (each.hasNext()) {
-            Gauge gauge = (Gauge) each.next();
-            List taken = gauge.taken(query.id().toString(), batch);
-            head.append('\n').append(gauge.name);
+            Object name = each.next();
+            head.append('\n').append(name);
+            List taken = readings.containsKey(name) ? (List) readings.get(name) : Collections.EMPTY_LIST;
             for (int i = 0; i < taken.size(); i++) {
                 byte[] bytes = (byte[]) taken.get(i);
                 head.append(' ').append(bytes.length - 40);

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 from pyspark.sql import SparkSession
 
-CLASS = "slackwater.Gauge"
+PACKAGE = "slackwater"
 
 
 def own_folder() -> str:
@@ -23,9 +23,14 @@ def own_folder() -> str:
     return folder
 
 
-def gauge_class(session: SparkSession) -> Any:
-    """The class on the driver. Executors find it in a jar that Spark sends to them."""
-    return _loaded(session.sparkContext.applicationId, session)
+def instance(session: SparkSession, name: str, *given: object) -> Any:
+    """An object of one of the classes, on the driver. Executors find them in a jar that Spark sends to them."""
+    context: Any = session.sparkContext
+    values = context._gateway.new_array(context._jvm.java.lang.Object, len(given))
+    for place, value in enumerate(given):
+        values[place] = value
+    loaded = _loaded(context.applicationId, session).loadClass(f"{PACKAGE}.{name}")
+    return loaded.getConstructors()[0].newInstance(values)
 
 
 @cache
@@ -38,7 +43,7 @@ def _loaded(_application: str, session: SparkSession) -> Any:
         for name in classes.keySet():
             file.writestr(name, bytes(classes[name]))
     session.sparkContext._jsc.addJar(str(jar))
-    return jvm.org.codehaus.commons.compiler.util.reflect.ByteArrayClassLoader(classes, parent).loadClass(CLASS)
+    return jvm.org.codehaus.commons.compiler.util.reflect.ByteArrayClassLoader(classes, parent)
 
 
 def _compiled(session: SparkSession, parent: Any) -> Any:
@@ -48,7 +53,7 @@ def _compiled(session: SparkSession, parent: Any) -> Any:
     sources = [each for each in resources.files(__package__).iterdir() if each.name.endswith(".java")]
     given = context._gateway.new_array(util.Resource, len(sources))
     for place, each in enumerate(sources):
-        given[place] = util.StringResource(f"slackwater/{each.name}", each.read_text())
+        given[place] = util.StringResource(f"{PACKAGE}/{each.name}", each.read_text())
     compiler, made = janino.Compiler(), util.MapResourceCreator()
     compiler.setIClassLoader(janino.ClassLoaderIClassLoader(parent))
     compiler.setClassFileCreator(made)

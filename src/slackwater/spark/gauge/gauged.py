@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.disorder.clock import EARLIEST
-from slackwater.spark.gauge.compiled import gauge_class
+from slackwater.spark.gauge.compiled import PACKAGE, instance
 from slackwater.spark.gauge.steering import Controls, Spec
 from slackwater.spark.policy import controller_of
 from slackwater.spark.relation import quoted
@@ -23,6 +23,7 @@ MOST = 1 << 21
 on. That batch may be all that was ever recorded, and all of it would have to pass the driver."""
 NONE = EARLIEST
 """What the gauge takes for NULL."""
+WATCH = f"{PACKAGE}.Watch"
 BARRIER = "spark_partition_id() >= 0"
 """Always true, and not deterministic: Catalyst moves no later predicate below it, where it would remove the ticks."""
 
@@ -61,17 +62,23 @@ def own_ticks(ticks: DataFrame | None, stream: str) -> DataFrame | None:
 
 def _gauge(session: SparkSession, spec: Spec) -> Any:
     context: Any = session.sparkContext
-    jvm: Any = session._jvm
     controls = controls_of(session)
+    _watch(session, controls)
     name = f"{next(_numbers):09d}"
     controls.specs[name] = spec
     skew = controller_of(spec.policy).skew
-    values = context._gateway.new_array(jvm.java.lang.Object, 4)
-    for place, value in enumerate((name, skew, MOST, context._jsc.sc().collectionAccumulator())):
-        values[place] = value
-    gauge = gauge_class(session).getConstructors()[0].newInstance(values)
-    gauge.attach(session._jsparkSession.streams(), controls, controls.folder, FAR)
-    return gauge
+    return instance(session, "Gauge", name, skew, MOST, context._jsc.sc().collectionAccumulator())
+
+
+def _watch(session: SparkSession, controls: Controls) -> None:
+    """Has the session look at queries that begin, unless it does."""
+    jvm: Any = session._jvm
+    planning = session._jsparkSession.experimental()
+    found = planning.extraStrategies()
+    strategies = [found.apply(place) for place in range(found.size())]
+    if not any(each.getClass().getName() == WATCH for each in strategies):
+        watch = instance(session, "Watch", session._jsparkSession, controls.folder, FAR).asking(controls)
+        getattr(planning, "extraStrategies_$eq")(jvm.PythonUtils.toSeq([*strategies, watch]))
 
 
 def controls_of(session: SparkSession) -> Controls:
