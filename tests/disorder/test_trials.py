@@ -13,7 +13,7 @@ def trials(lost):
     """All trials stand at 100, and 5,000 rows come, of which so many are older, where 50 are allowed."""
     made = Trials(0.01)
     first = Tally.of(np.array([100]), np.array([100]))
-    made.run(first, np.array([100.0, 100.0]), np.zeros((2, len(MEMORIES))), 0.01, 1.0, 0.0, 1)
+    made.run(first, np.array([100.0, 100.0]), np.zeros((2, len(MEMORIES))), 0.01, 1.0, lambda aim, _: aim)
     made.count(Tally.of(np.where(np.arange(ROWS) < lost, 50, 150), np.full(ROWS, 200)))
     return made
 

@@ -14,16 +14,18 @@ from slackwater.disorder.clock import EARLIEST, LATEST, Times, clamp, minus, tic
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.guard import Guard
 from slackwater.disorder.histogram import Histogram, delays
+from slackwater.disorder.seen import FAR, Seen, scores
 from slackwater.disorder.sources import IDLE_SECONDS, Senders
 from slackwater.disorder.state import Fields, Value, pack, unpack
 from slackwater.disorder.steady import Steadiness
 from slackwater.disorder.tally import Tally
-from slackwater.disorder.trials import ALL, MEMORIES, Trials, slope
+from slackwater.disorder.trials import ALL, MEMORIES, Floats, Trials, slope
 from slackwater.errors import InputError
 
-VERSION = 4
+VERSION = 5
 FEWEST, TENTH = 60, 0.1  # rows before the first punctuation, and a tenth of those among which one may be late
 LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
+OLD = 1.5  # times its longest delay: the age of a stream before anything is released that it could not pay for
 SETTLED = 10.0  # times its longest delay: a stream of that age has shown what it is like
 QUICK, FEWEST_QUICK = 20, 64  # one row in so many is quick, of at least so many
 LOOSER = 2.0  # times the level, behind the newest timestamp of a steady stream
@@ -46,7 +48,7 @@ class Budget:
 
     __slots__ = (
         "_account", "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_guard", "_learnt", "_newest",
-        "_now", "_offset", "_punctuation", "_senders", "_steadiness", "_trials", "_waiting",
+        "_now", "_offset", "_punctuation", "_seen", "_senders", "_steadiness", "_trials", "_waiting",
     )  # fmt: skip
 
     def __init__(self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None) -> None:
@@ -59,6 +61,7 @@ class Budget:
         self._steadiness = Steadiness()
         self._senders = Senders(IDLE_SECONDS * ticks_per_second(unit) if idle is None else idle)
         self._guard = Guard()
+        self._seen = Seen()
         self._learnt = self._waiting = self._grain = self._offset = 0
         self._first_arrival = self._first_event = self._now = self._newest = EARLIEST
         self._punctuation = NO_PUNCTUATION
@@ -107,17 +110,18 @@ class Budget:
             self._begin(batch)
         self._quicken(batch)
         before, after = (self._now, self._newest), (max(self._now, batch.clock), max(self._newest, batch.newest))
-        event, clocks = batch.last_event, self._clocks_at(batch)
-        ages = np.stack([_behind(clocks[0], event, self._offset), minus(clocks[1], event)])
+        above, above_now = self._seen.enter(batch)
+        last = np.searchsorted(batch.event, batch.last_event)
+        ages = [scores(each, batch.last_event, above_now[last]) for each in self._heads(*self._clocks_at(batch))]
         if started:
             # A row's score is what it needs behind the clocks of the batch before.
-            scores = _behind(_at(self._now), batch.event, self._offset), minus(_at(self._newest), batch.event)
-            self._remember(batch.event, scores, [_at(each) for each in _elapsed(before, self._firsts)], batch.count)
+            needed = [scores(each, batch.event, above) for each in self._heads(*map(_at, before))]
+            self._remember(batch.event, needed, [_at(each) for each in _elapsed(before, self._firsts)], batch.count)
             self._guard.lasted(before, after)
         else:
             before = after
             self._remember_first(batch)
-        self._guard.observe(ages)
+        self._guard.observe(np.stack(ages))
         self._learnt += batch.size
         self._now, self._newest = after
         if self._grain != 1:
@@ -143,13 +147,15 @@ class Budget:
         event, arrival = batch.rows
         clock, newest = np.maximum.accumulate(arrival), np.maximum.accumulate(event)
         since = [minus(clock, np.int64(self._first_arrival)), minus(newest, np.int64(self._first_event))]
-        self._remember(event, (_behind(clock, event, self._offset), minus(newest, event)), since)
+        self._remember(event, [minus(each, event) for each in self._heads(clock, newest)], since)
 
-    def _remember(
-        self, event: Times, scores: tuple[Times, Times], ages: list[Times], count: Times | None = None
-    ) -> None:
+    def _heads(self, clock: Times, newest: Times) -> tuple[Times, Times]:
+        """What delays are measured from: the arrival clock less that of the quick rows, and the newest timestamp."""
+        return minus(clock, np.int64(self._offset)), newest
+
+    def _remember(self, event: Times, needed: list[Times], ages: list[Times], count: Times | None = None) -> None:
         starts = clamp(self._first_arrival - self._offset), self._first_event
-        for start, score, age, histogram in zip(starts, scores, ages, self._clocks, strict=True):
+        for start, score, age, histogram in zip(starts, needed, ages, self._clocks, strict=True):
             known = event >= start  # what was sent before the start was not seen from the start
             histogram.add(np.where(known, score, 0), age, count)
 
@@ -199,9 +205,9 @@ class Budget:
     def _old_enough(self, unseen: float, before: tuple[int, int]) -> bool:
         """Whether rows that are later than the stream is old are rarer than the level.
 
-        As long as there is no budget to pay for an error, the stream must also be twice as old as its longest delay.
+        As long as there is no budget to pay for an error, the stream must also be older than its longest delay.
         """
-        if self._account.small and not self._lasted(2.0, _elapsed(before, self._firsts)):
+        if self._account.small and not self._lasted(OLD, _elapsed(before, self._firsts)):
             return False
         return unseen <= self._level() * exp(max(0.0, self._correction()))
 
@@ -224,16 +230,23 @@ class Budget:
         half, twice = needed[0, 1:3, -1].tolist()
         self._steadiness.observe(survival[0], batch.size, self._learnt, half, twice)
         price = slope(half, twice, level)
-        self._trials.run(batch, heads, needed[:, 0], level, price, float(self._first_event), max(1, self._grain))
+        self._trials.run(batch, heads, needed[:, 0], level, price, self._stay)
         best = ALL if self._steadiness.steady else self._trials.best
         delay = np.minimum(needed[:, 3, best], LONGEST * needed[:, 4, best] + 1)
         if self._account.late > self._account.allowed:
             delay = np.maximum(delay, needed[:, 0, ALL])  # a short memory is a bet, and there is nothing left to bet
         tolerated = level * exp(min(0.0, account))
-        asked = self._guard.asks((tolerated, looser * tolerated), cautious=self._account.small)
+        asked = self._guard.asks((tolerated, looser * tolerated), delay, cautious=self._account.small)
         delay = np.maximum(delay, asked)
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
-        return self._floor(clamp(min(*reached, self._newest)))
+        aim = self._floor(clamp(min(*reached, self._newest)))
+        return int(self._seen.below(np.array([aim]), delay[[int(reached[1] < reached[0])]])[0])
+
+    def _stay(self, aim: Floats, delay: Floats) -> Floats:
+        """As the punctuation, so a trial: where it stays if it aims at a time."""
+        origin, grain = float(self._first_event), max(1, self._grain)
+        floor = np.clip(origin + np.floor((aim - origin) / grain) * grain, -FAR, FAR)
+        return self._seen.below(floor.astype(np.int64), delay).astype(np.float64)
 
     def _floor(self, time: int) -> int:
         """Down to the grain of the timestamps: this holds back no row more, and loses those of the same tick less."""
@@ -242,7 +255,12 @@ class Budget:
 
     def state(self) -> bytes:
         fields: dict[str, Value] = {name: getattr(self, f"_{name}") for name in SCALARS}
-        fields |= self._account.fields() | self._clocks[0].fields("arrival") | self._clocks[1].fields("newest")
+        fields |= (
+            self._account.fields()
+            | self._seen.fields()
+            | self._clocks[0].fields("arrival")
+            | self._clocks[1].fields("newest")
+        )
         return pack(
             "budget",
             VERSION,
@@ -254,6 +272,7 @@ class Budget:
         for name in SCALARS:
             setattr(self, f"_{name}", fields.integer(name))
         self._account.restore(fields)
+        self._seen.restore(fields)
         self._clocks[0].restore(fields, "arrival")
         self._clocks[1].restore(fields, "newest")
         self._trials.restore(fields)
@@ -269,10 +288,6 @@ SCALARS = (
 
 def _at(time: int) -> Times:
     return np.array([time], np.int64)
-
-
-def _behind(clock: Times, event: Times, offset: int) -> Times:
-    return minus(minus(clock, event), np.int64(offset))
 
 
 def _plus(times: Times, by: int) -> Times:

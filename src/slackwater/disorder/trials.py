@@ -6,6 +6,7 @@ is corrected by its own losses (adaptive conformal inference), so that all are c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
@@ -16,6 +17,8 @@ from slackwater.disorder.state import Fields, Value
 from slackwater.disorder.tally import Tally
 
 Floats = NDArray[np.float64]
+Stay = Callable[[Floats, Floats], Floats]
+"""Where punctuations stay that aim at these times, with these delays."""
 
 MEMORIES = (128.0, 512.0, 2_048.0, 8_192.0, 32_768.0, float(1 << 40))
 """Rows after which a memory has forgotten two thirds; the last forgets nothing."""
@@ -62,12 +65,11 @@ class Trials:
         left[ALL] = min(left[ALL], max(0.0, left[ALL] - chance * sqrt(allowed)))
         return np.clip(left / (30 + 0.03 * allowed), *PRESSURE)
 
-    def run(
-        self, batch: Tally, heads: Floats, delay: Floats, level: float, price: float, origin: float, grain: int
-    ) -> None:
+    def run(self, batch: Tally, heads: Floats, delay: Floats, level: float, price: float, stay: Stay) -> None:
         """Advance every trial to its own delays behind both clocks, charge it for the rows, choose the best."""
-        reached = (heads[:, None] - delay).min(axis=0)
-        reached = origin + np.floor((reached - origin) / grain) * grain
+        aims = heads[:, None] - delay
+        nearer = aims.argmin(axis=0), np.arange(len(MEMORIES))
+        reached = stay(aims[nearer], delay[nearer])
         self._punctuation = np.maximum(self._punctuation, reached)
         fade = np.exp(-batch.size / CHARGED_FOR)
         self._charge = self._charge * fade + _waits(batch, self._punctuation)
