@@ -145,8 +145,8 @@ def main() -> None:
     ratios = np.array([each.hold / each.constant for each in results])
     same = np.array([each.hold / max(each.same, 1e-9) for each in results])
     print(
-        f"{len(results)} runs, {sum(each.kept for each in results)} keep D; ratio median {np.median(ratios):.2f}, "
-        f"worst {ratios.max():.2f}; at the same late share median {np.median(same):.2f}, worst {same.max():.2f}"
+        f"{len(results)} runs, {sum(each.kept for each in results)} keep D; ratio median {np.median(ratios):.3f}, "
+        f"worst {ratios.max():.2f}; at the same late share median {np.median(same):.3f}, worst {same.max():.2f}"
     )
     if not asked.unseen and not asked.seed:
         adaptive()

@@ -110,12 +110,12 @@ class Budget:
             self._begin(batch)
         self._quicken(batch)
         before, after = (self._now, self._newest), (max(self._now, batch.clock), max(self._newest, batch.newest))
-        above, above_now = self._seen.enter(batch)
+        spares, spares_now = self._seen.enter(batch)
         last = np.searchsorted(batch.event, batch.last_event)
-        ages = [scores(each, batch.last_event, above_now[last]) for each in self._heads(*self._clocks_at(batch))]
+        ages = [scores(each, batch.last_event, spares_now[last]) for each in self._heads(*self._clocks_at(batch))]
         if started:
             # A row's score is what it needs behind the clocks of the batch before.
-            needed = [scores(each, batch.event, above) for each in self._heads(*map(_at, before))]
+            needed = [scores(each, batch.event, spares) for each in self._heads(*map(_at, before))]
             self._remember(batch.event, needed, [_at(each) for each in _elapsed(before, self._firsts)], batch.count)
             self._guard.lasted(before, after)
         else:

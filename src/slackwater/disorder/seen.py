@@ -29,7 +29,7 @@ class Seen:
     >>> before, now = seen.enter(Tally.of(np.array([10, 20]), np.array([21, 22])))
     >>> before, now = seen.enter(Tally.of(np.array([13, 30]), np.array([31, 32])))
     >>> before[0], now[0]                               # 13 is passed when the punctuation reaches 20
-    (np.int64(20), np.int64(20))
+    (np.int64(19), np.int64(19))
     >>> seen.below(np.array([17]), np.array([5.0]))     # 13 will do
     array([13])
     """
@@ -41,15 +41,15 @@ class Seen:
         self._rows = self._alone = 0
 
     def enter(self, batch: Tally) -> tuple[Times, Times]:
-        """Takes in a batch. What a punctuation must reach to pass its event times: as it came, and from now on."""
+        """Takes in a batch. How far a punctuation may aim and not pass its event times: as it came, and from now on."""
         known = self._known(batch.event)
         shared = known | (batch.count > 1)
         self._rows += batch.size
         self._alone += int(np.count_nonzero(~shared))
-        before = self._above(batch.event, shared)
+        before = self._spares(batch.event, shared)
         new = batch.event[~known][-MOST:]
         self._times = np.sort(np.concatenate([self._times, new]), kind="stable")[-MOST:]
-        return before, self._above(batch.event, shared)
+        return before, self._spares(batch.event, shared)
 
     def _known(self, event: Times) -> Bools:
         known: Bools = np.append(self._times, LATEST)[np.searchsorted(self._times, event)] == event
@@ -59,13 +59,16 @@ class Seen:
     def _coarse(self) -> bool:
         return self._rows - self._alone > COARSE * self._rows
 
-    def _above(self, event: Times, shared: Bools) -> Times:
-        """The next event time above each that was seen. Rows that share theirs are not to be told from a crowd of which
-        more are to come: theirs counts itself, as does one that is older than all that are remembered."""
+    def _spares(self, event: Times, shared: Bools) -> Times:
+        """The last aim that spares each: just before the next event time above it that was seen.
+
+        Rows that share theirs are not to be told from a crowd of which more are to come: these are spared up to their
+        own time only, as are those that are older than all that are remembered.
+        """
         if not len(self._times) or self._coarse:
             return event
         place = np.searchsorted(self._times, event, side="right")
-        return np.where(shared | (place == 0), event, np.append(self._times, LATEST)[place])
+        return np.where(shared | (place == 0), event, np.append(self._times, LATEST)[place] - 1)
 
     def below(self, aim: Times, delay: Floats) -> Times:
         """Where punctuations stay that aim at these times, with these delays: at the last event time that they pass."""
@@ -83,7 +86,7 @@ class Seen:
         self._rows, self._alone = fields.integer("seen_rows"), fields.integer("seen_alone")
 
 
-def scores(clock: Times, event: Times, above: Times) -> Times:
-    """The smallest delay behind a clock at which each row is on time, if it is passed at `above`."""
-    furthest = (np.maximum(minus(clock, event), 0) / (1 + FURTHEST)).astype(np.int64)
-    return np.maximum(minus(clock, above), furthest)
+def scores(clock: Times, event: Times, spares: Times) -> Times:
+    """The smallest delay behind a clock at which each row is on time, given the last aim that spares it."""
+    furthest = np.ceil(np.maximum(minus(clock, event), 0) / (1 + FURTHEST)).astype(np.int64)
+    return np.maximum(minus(clock, spares), furthest)
