@@ -77,20 +77,27 @@ TAKEN = 'v1\n{"path":"file:///in/0.parquet","timestamp":0,"batchId":0}'
 @pytest.mark.parametrize(
     ("logs", "sources", "left"),
     [
-        ({"0": LOGGED}, {"0/0": TAKEN, "0/1": TAKEN, "0/2": TAKEN, "1/0": TAKEN}, {"0/0", "0/1"}),
+        ({"offsets/0": LOGGED}, {"0/0": TAKEN, "0/1": TAKEN, "0/2": TAKEN, "1/0": TAKEN}, {"0/0", "0/1"}),
         ({}, {"0/0": TAKEN}, set()),
+        ({"commits/0": "v1"}, {"0/0": TAKEN}, {"0/0"}),
         ({}, {"0/0": "0"}, {"0/0"}),
-        ({"0": LOGGED.replace("logOffset", "topic")}, {"0/5": TAKEN}, {"0/5"}),
-        ({"0": LOGGED[:-5]}, {"0/5": TAKEN, "1/0": TAKEN}, {"0/5", "1/0"}),
+        ({"offsets/0": LOGGED.replace("logOffset", "topic")}, {"0/5": TAKEN}, {"0/5"}),
+        ({"offsets/0": LOGGED[:-5]}, {"0/5": TAKEN, "1/0": TAKEN}, {"0/5", "1/0"}),
     ],
-    ids=["beyond the batch", "before any batch", "of another source", "other offsets", "a torn log"],
+    ids=[
+        "beyond the batch",
+        "before any batch",
+        "a lost log",
+        "of another source",
+        "other offsets",
+        "a torn log",
+    ],
 )
 def test_files_of_a_batch_that_was_not_logged_are_taken_back(tmp_path, logs, sources, left):
     admitted(QUERY, tmp_path)
-    for place, files in (("offsets", logs), ("sources", sources)):
-        for name, text in files.items():
-            (tmp_path / place / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / place / name).write_text(text)
+    for name, text in (logs | {f"sources/{each}": text for each, text in sources.items()}).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
     admitted(QUERY, tmp_path)
     found = {str(each.relative_to(tmp_path / "sources")) for each in (tmp_path / "sources").glob("*/*")}
     assert found == left

@@ -14,7 +14,7 @@ from slackwater.disorder.clock import EARLIEST, LATEST, Times, clamp, minus, tic
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.guard import Guard
 from slackwater.disorder.histogram import Histogram, delays
-from slackwater.disorder.seen import FAR, Seen, scores
+from slackwater.disorder.seen import Seen, scores
 from slackwater.disorder.sources import IDLE_SECONDS, Senders
 from slackwater.disorder.state import Fields, Value, pack, unpack
 from slackwater.disorder.steady import Steadiness
@@ -239,19 +239,16 @@ class Budget:
         asked = self._guard.asks((tolerated, looser * tolerated), delay, cautious=self._account.small)
         delay = np.maximum(delay, asked)
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
-        aim = self._floor(clamp(min(*reached, self._newest)))
-        return int(self._seen.below(np.array([aim]), delay[[int(reached[1] < reached[0])]])[0])
+        aim = clamp(min(*reached, self._newest))
+        return int(self._stay(_at(aim), delay[[int(reached[1] < reached[0])]])[0])
 
-    def _stay(self, aim: Floats, delay: Floats) -> Floats:
-        """As the punctuation, so a trial: where it stays if it aims at a time."""
-        origin, grain = float(self._first_event), max(1, self._grain)
-        floor = np.clip(origin + np.floor((aim - origin) / grain) * grain, -FAR, FAR)
-        return self._seen.below(floor.astype(np.int64), delay).astype(np.float64)
+    def _stay(self, aim: Times, delay: Floats) -> Times:
+        """Where punctuations stay that aim at these times, with these delays: at their grain, at what was seen.
 
-    def _floor(self, time: int) -> int:
-        """Down to the grain of the timestamps: this holds back no row more, and loses those of the same tick less."""
-        grain = max(1, self._grain)
-        return clamp(self._first_event + (time - self._first_event) // grain * grain)
+        This holds back no row more, and loses those less that are still to come.
+        """
+        beyond = minus(aim, np.int64(self._first_event)) % max(1, self._grain)
+        return self._seen.below(minus(aim, beyond), delay)
 
     def state(self) -> bytes:
         fields: dict[str, Value] = {name: getattr(self, f"_{name}") for name in SCALARS}

@@ -12,12 +12,12 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from slackwater.disorder.clock import minus
+from slackwater.disorder.clock import Times, minus
 from slackwater.disorder.state import Fields, Value
 from slackwater.disorder.tally import Tally
 
 Floats = NDArray[np.float64]
-Stay = Callable[[Floats, Floats], Floats]
+Stay = Callable[[Times, Floats], Times]
 """Where punctuations stay that aim at these times, with these delays."""
 
 MEMORIES = (128.0, 512.0, 2_048.0, 8_192.0, 32_768.0, float(1 << 40))
@@ -69,7 +69,8 @@ class Trials:
         """Advance every trial to its own delays behind both clocks, charge it for the rows, choose the best."""
         aims = heads[:, None] - delay
         nearer = aims.argmin(axis=0), np.arange(len(MEMORIES))
-        reached = stay(aims[nearer], delay[nearer])
+        aim = np.floor(np.clip(aims[nearer], NOWHERE, -NOWHERE)).astype(np.int64)
+        reached = stay(aim, delay[nearer])
         self._punctuation = np.maximum(self._punctuation, reached)
         fade = np.exp(-batch.size / CHARGED_FOR)
         self._charge = self._charge * fade + _waits(batch, self._punctuation)

@@ -30,9 +30,9 @@ def batch_of(checkpoint: Path, number: int) -> Batch:
     return Batch(number, run, logged["batchWatermarkMs"], before, logged["batchTimestampMs"])
 
 
-def last_batch(checkpoint: Path) -> int | None:
-    """The last batch that was done, if there was any."""
-    return max((int(each.name) for each in checkpoint.glob("commits/[0-9]*")), default=None)
+def last_batch(checkpoint: Path, log: str = "commits") -> int | None:
+    """The last batch that was done, or that another log of the query knows, if there was any."""
+    return max((int(each.name) for each in checkpoint.glob(f"{log}/[0-9]*")), default=None)
 
 
 def _logged(checkpoint: Path, number: int) -> dict[str, int]:

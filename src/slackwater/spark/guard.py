@@ -55,13 +55,13 @@ def _take_back(checkpoint: Path) -> None:
     Spark would put the files of the next batch with them. What is late is a matter of batches, so that a query which is
     resumed has the batches of one that was never killed.
     """
-    logged = max((int(each.name) for each in checkpoint.glob("offsets/[0-9]*") if each.name.isdigit()), default=-1)
-    if (last_batch(checkpoint) or 0) > max(logged, 0):
+    logged, done = last_batch(checkpoint, "offsets"), last_batch(checkpoint)
+    if done is not None and (logged is None or done > logged):
         return
-    lines = (checkpoint / "offsets" / str(logged)).read_text().split("\n")[2:] if logged >= 0 else []
+    lines = [] if logged is None else (checkpoint / "offsets" / str(logged)).read_text().split("\n")[2:]
     offsets = dict(enumerate(map(_log_offset, lines)))
     for taken in checkpoint.glob("sources/*/[0-9]*"):
-        last = offsets.get(int(taken.parent.name)) if logged >= 0 else -1
+        last = -1 if logged is None else offsets.get(int(taken.parent.name))
         if taken.name.isdigit() and last is not None and int(taken.name) > last and _lists_files(taken):
             taken.with_name(f".{taken.name}.crc").unlink(missing_ok=True)
             taken.unlink()

@@ -18,7 +18,7 @@ from slackwater.algebra.nodes import Policy
 from slackwater.errors import SlackwaterError
 from slackwater.spark.accounts import control_folder, numbered
 from slackwater.spark.gauge.compiled import own_folder
-from slackwater.spark.gauge.readings import read
+from slackwater.spark.gauge.readings import LISTED, read
 from slackwater.spark.punctuate import Account, Controlled
 from slackwater.spark.state_files import StateFiles, files_of
 
@@ -84,7 +84,7 @@ class Control:
     @property
     def answer(self) -> str:
         """The punctuation, and the kind of reading of the next batch."""
-        kind = 0 if self.spec.named else self.controlled.controller.tallies
+        kind = LISTED if self.spec.named else self.controlled.controller.tallies
         return f"{self.controlled.account.punctuation} {kind}"
 
 
