@@ -132,11 +132,41 @@ def test_a_share_of_nothing_or_all_is_refused():
 
 
 def test_a_hundred_rows_are_the_least_for_a_ratio_of_one_in_a_thousand():
-    time = np.arange(128) * 10
-    assert Budget(0.05, unit="ms").observe(time[:64], time[:64]) > 0
+    arrival = np.arange(128) * 10
+    event = arrival - np.arange(128) % 2
+    assert Budget(0.05, unit="ms").observe(event[:64], arrival[:64]) > 0
     rare = Budget(0.001, unit="ms")
-    assert rare.observe(time[:64], time[:64]) < 0
-    assert rare.observe(time[64:], time[64:]) > 0
+    assert rare.observe(event[:64], arrival[:64]) < 0
+    assert rare.observe(event[64:], arrival[64:]) > 0
+
+
+@pytest.mark.parametrize("dratio", [0.05, 0.001])
+def test_a_thousand_rows_without_delay_say_that_there_is_none(dratio):
+    estimator = Budget(dratio, unit="ms")
+    reached = [estimator.observe(batch, batch) for batch in np.split(np.arange(1_024) * 10, 16)]
+    assert max(reached[:-1]) < 0 < reached[-1]
+
+
+def test_quick_rows_that_come_first_do_not_start_a_stream_whose_others_take_seconds():
+    """A sixth of the rows has no delay at all: in the first tenth of a second all but a few of those that came."""
+    stream = streams.normal(100_000, mu=3, sigma=3, rate=10_000, seed=3)
+    _, found = replay(batches_by_rows(stream.event, stream.arrival, 64), controller(0.01, "budget", unit="ms"))
+    assert found.late_share <= 0.01
+
+
+def test_rows_that_were_sent_before_the_first_one_are_waited_for():
+    """The first rows to come are the latest: of 10,000 rows a second that take 6 s, none is there after 5 s."""
+    rng = np.random.default_rng(6)
+    event = np.cumsum(rng.exponential(0.1, 200_000))
+    delay = np.where(
+        event < 5_000, rng.normal(5_770, 250, len(event)), np.maximum(rng.normal(3_260, 2_920, len(event)), 0)
+    )
+    arrival = (event + delay).astype(np.int64)
+    order = np.argsort(arrival, kind="stable")
+    batches = batches_by_rows(event.astype(np.int64)[order], arrival[order], 64)
+    punctuation, found = replay(batches, controller(0.01, "budget", unit="ms"))
+    assert found.late_share <= 0.01
+    assert punctuation[-1] > 10_000
 
 
 def test_a_steady_stream_uses_its_budget_at_the_hold_of_the_best_constant_with_as_many_late_rows():

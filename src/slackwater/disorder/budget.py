@@ -16,14 +16,16 @@ from slackwater.disorder.guard import Guard
 from slackwater.disorder.histogram import Histogram, delays
 from slackwater.disorder.seen import Seen, scores
 from slackwater.disorder.sources import IDLE_SECONDS, Senders
+from slackwater.disorder.start import Start
 from slackwater.disorder.state import Fields, Value, pack, unpack
 from slackwater.disorder.steady import Steadiness
 from slackwater.disorder.tally import Tally
 from slackwater.disorder.trials import ALL, MEMORIES, Floats, Trials, slope
 from slackwater.errors import InputError
 
-VERSION = 5
+VERSION = 6
 FEWEST, TENTH = 60, 0.1  # rows before the first punctuation, and a tenth of those among which one may be late
+DELAYED, NONE_DELAYED = 100, 1_000  # rows that show what delays are like, or without that, that there are none
 LONGEST = 4.0  # times the usual delay: past losses are repaid by patience, not by holding rows for ever
 OLD = 1.5  # times its longest delay: the age of a stream before anything is released that it could not pay for
 SETTLED = 10.0  # times its longest delay: a stream of that age has shown what it is like
@@ -47,8 +49,8 @@ class Budget:
     """
 
     __slots__ = (
-        "_account", "_clocks", "_dratio", "_first_arrival", "_first_event", "_grain", "_guard", "_learnt", "_newest",
-        "_now", "_offset", "_punctuation", "_seen", "_senders", "_steadiness", "_trials", "_waiting",
+        "_account", "_clocks", "_dratio", "_grain", "_guard", "_learnt", "_newest", "_now", "_offset", "_punctuation",
+        "_seen", "_senders", "_start", "_steadiness", "_trials", "_waiting",
     )  # fmt: skip
 
     def __init__(self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None) -> None:
@@ -62,8 +64,9 @@ class Budget:
         self._senders = Senders(IDLE_SECONDS * ticks_per_second(unit) if idle is None else idle)
         self._guard = Guard()
         self._seen = Seen()
+        self._start = Start()
         self._learnt = self._waiting = self._grain = self._offset = 0
-        self._first_arrival = self._first_event = self._now = self._newest = EARLIEST
+        self._now = self._newest = EARLIEST
         self._punctuation = NO_PUNCTUATION
 
     def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:
@@ -88,7 +91,9 @@ class Budget:
         self._trials.count(batch)
         allowed = self._sources_allow()
         if self._enough() and self._old_enough(unseen := self._unseen(before), before):
-            self._punctuation = max(self._punctuation, min(self._advance(batch, unseen), allowed))
+            reached = min(self._advance(batch, unseen), allowed)
+            if self._delays_known():
+                self._punctuation = max(self._punctuation, reached)
         return self._punctuation
 
     def _sources_allow(self) -> int:
@@ -109,6 +114,7 @@ class Budget:
         if not started:
             self._begin(batch)
         self._quicken(batch)
+        self._start.delayed += batch.delayed(self._offset)
         before, after = (self._now, self._newest), (max(self._now, batch.clock), max(self._newest, batch.newest))
         spares, spares_now = self._seen.enter(batch)
         last = np.searchsorted(batch.event, batch.last_event)
@@ -116,8 +122,9 @@ class Budget:
         if started:
             # A row's score is what it needs behind the clocks of the batch before.
             needed = [scores(each, batch.event, spares) for each in self._heads(*map(_at, before))]
-            self._remember(batch.event, needed, [_at(each) for each in _elapsed(before, self._firsts)], batch.count)
+            self._remember(batch.event, needed, [_at(each) for each in self._start.elapsed(before)], batch.count)
             self._guard.lasted(before, after)
+            self._start.enter(batch, after[0], min(self._began))
         else:
             before = after
             self._remember_first(batch)
@@ -125,14 +132,13 @@ class Budget:
         self._learnt += batch.size
         self._now, self._newest = after
         if self._grain != 1:
-            apart = np.maximum(minus(batch.event, np.int64(self._first_event)), -LATEST)
+            apart = np.maximum(minus(batch.event, np.int64(self._start.event)), -LATEST)
             self._grain = gcd(self._grain, int(np.gcd.reduce(apart)))
         return before
 
     def _begin(self, batch: Tally) -> None:
-        event, arrival = batch.rows
-        self._first_arrival, self._first_event = int(arrival[0]), int(event[0])
-        self._now, self._newest = self._firsts
+        self._start.begin(batch)
+        self._now, self._newest = self._start.arrival, self._start.event
         self._offset = batch.delay_at(batch.size // QUICK)
 
     def _clocks_at(self, batch: Tally) -> tuple[Times, Times]:
@@ -146,7 +152,7 @@ class Budget:
         """The first batch has no clocks before it: its rows are scored, one by one, by the clocks as they came."""
         event, arrival = batch.rows
         clock, newest = np.maximum.accumulate(arrival), np.maximum.accumulate(event)
-        since = [minus(clock, np.int64(self._first_arrival)), minus(newest, np.int64(self._first_event))]
+        since = [minus(clock, np.int64(self._start.arrival)), minus(newest, np.int64(self._start.event))]
         self._remember(event, [minus(each, event) for each in self._heads(clock, newest)], since)
 
     def _heads(self, clock: Times, newest: Times) -> tuple[Times, Times]:
@@ -154,14 +160,14 @@ class Budget:
         return minus(clock, np.int64(self._offset)), newest
 
     def _remember(self, event: Times, needed: list[Times], ages: list[Times], count: Times | None = None) -> None:
-        starts = clamp(self._first_arrival - self._offset), self._first_event
-        for start, score, age, histogram in zip(starts, needed, ages, self._clocks, strict=True):
+        for start, score, age, histogram in zip(self._began, needed, ages, self._clocks, strict=True):
             known = event >= start  # what was sent before the start was not seen from the start
             histogram.add(np.where(known, score, 0), age, count)
 
     @property
-    def _firsts(self) -> tuple[int, int]:
-        return self._first_arrival, self._first_event
+    def _began(self) -> tuple[int, int]:
+        """The event times at which the stream began: by the arrival of its first row, and by its timestamp."""
+        return clamp(self._start.arrival - self._offset), self._start.event
 
     def _quicken(self, batch: Tally) -> None:
         """Delays are measured from the quick ones, so that a constant part costs no precision."""
@@ -185,7 +191,7 @@ class Budget:
 
     def _correction(self) -> float:
         """What the account says; whether the stream is settled matters to it only while the budget is small."""
-        elapsed = _elapsed((self._now, self._newest), self._firsts)
+        elapsed = self._start.elapsed((self._now, self._newest))
         settled = self._account.few and self._lasted(SETTLED, elapsed)
         return self._account.correction(settled=settled, steady=self._steadiness.steady)
 
@@ -197,17 +203,23 @@ class Budget:
     def _enough(self) -> bool:
         return self._learnt >= max(FEWEST, TENTH / self._dratio)
 
+    def _delays_known(self) -> bool:
+        """Whether most rows are delayed, or many, or so many are not that there seem to be none: these come first."""
+        delayed, rows = self._start.delayed, self._learnt
+        return delayed >= min(DELAYED, rows / 2) or rows >= NONE_DELAYED
+
     def _unseen(self, before: tuple[int, int]) -> float:
         """The share of rows that are probably later than the stream is old."""
-        elapsed = _elapsed(before, self._firsts)
-        return max(clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
+        elapsed = self._start.elapsed(before)
+        beyond = (clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
+        return max(self._start.sent_before, *beyond)
 
     def _old_enough(self, unseen: float, before: tuple[int, int]) -> bool:
         """Whether rows that are later than the stream is old are rarer than the level.
 
         As long as there is no budget to pay for an error, the stream must also be older than its longest delay.
         """
-        if self._account.small and not self._lasted(OLD, _elapsed(before, self._firsts)):
+        if self._account.small and not self._lasted(OLD, self._start.elapsed(before)):
             return False
         return unseen <= self._level() * exp(max(0.0, self._correction()))
 
@@ -247,7 +259,7 @@ class Budget:
 
         This holds back no row more, and loses those less that are still to come.
         """
-        beyond = minus(aim, np.int64(self._first_event)) % max(1, self._grain)
+        beyond = minus(aim, np.int64(self._start.event)) % max(1, self._grain)
         return self._seen.below(minus(aim, beyond), delay)
 
     def state(self) -> bytes:
@@ -255,6 +267,7 @@ class Budget:
         fields |= (
             self._account.fields()
             | self._seen.fields()
+            | self._start.fields()
             | self._clocks[0].fields("arrival")
             | self._clocks[1].fields("newest")
         )
@@ -270,6 +283,7 @@ class Budget:
             setattr(self, f"_{name}", fields.integer(name))
         self._account.restore(fields)
         self._seen.restore(fields)
+        self._start.restore(fields)
         self._clocks[0].restore(fields, "arrival")
         self._clocks[1].restore(fields, "newest")
         self._trials.restore(fields)
@@ -279,7 +293,7 @@ class Budget:
 
 
 SCALARS = (
-    "learnt", "waiting", "grain", "offset", "first_arrival", "first_event", "now", "newest", "punctuation",
+    "learnt", "waiting", "grain", "offset", "now", "newest", "punctuation",
 )  # fmt: skip
 
 
@@ -289,8 +303,3 @@ def _at(time: int) -> Times:
 
 def _plus(times: Times, by: int) -> Times:
     return minus(times, np.int64(-max(by, -LATEST)))
-
-
-def _elapsed(before: tuple[int, int], firsts: tuple[int, int]) -> tuple[int, int]:
-    """How far each clock had moved since the first row."""
-    return clamp(before[0] - firsts[0]), clamp(before[1] - firsts[1])

@@ -80,3 +80,8 @@ class Tally:
         if self.delay_count is None:
             return int(np.partition(self.delay, rank)[rank])
         return int(self.delay[np.searchsorted(np.cumsum(self.delay_count), rank, side="right")])
+
+    def delayed(self, by: int) -> int:
+        """How many rows were delayed by more."""
+        more = self.delay > by
+        return int(np.count_nonzero(more) if self.delay_count is None else self.delay_count[more].sum())
