@@ -8,7 +8,8 @@ from pathlib import Path
 from rich.console import Console
 
 from slackwater.algebra.catalog import Script, SinkDef, StreamDef
-from slackwater.app.explain import Format, written
+from slackwater.app.explain import written
+from slackwater.app.formats import Format
 from slackwater.app.load import load
 from slackwater.app.physical import masked
 from slackwater.app.run import Conditions, run

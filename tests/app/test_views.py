@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from slackwater.app.explain import Format, written
+from slackwater.app.explain import written
+from slackwater.app.formats import Format
 from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
 from slackwater.errors import RunError

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from enum import StrEnum
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -14,6 +13,7 @@ from slackwater.algebra.nodes import Plan
 from slackwater.app import physical as placement
 from slackwater.app import rewrites
 from slackwater.app.documents import document_of
+from slackwater.app.formats import Format
 from slackwater.app.physical import physicals
 from slackwater.app.render.graph import dot, mermaid
 from slackwater.app.render.picture import picture
@@ -22,19 +22,6 @@ from slackwater.app.views import shared
 from slackwater.errors import InputError
 from slackwater.rewrite import rewrite
 from slackwater.spark.views.sharing import Sharing
-
-
-class Format(StrEnum):
-    TEXT = "text"
-    JSON = "json"
-    MERMAID = "mermaid"
-    DOT = "dot"
-    SVG = "svg"
-    PNG = "png"
-
-    @property
-    def is_picture(self) -> bool:
-        return self in (Format.SVG, Format.PNG)
 
 
 def plans_of(script: Script) -> Sequence[tuple[str, Plan]]:

@@ -15,7 +15,8 @@ from slackwater.algebra.checks import check
 from slackwater.algebra.document import from_document
 from slackwater.algebra.nodes import Plan
 from slackwater.app.documents import SHOWN, script_of
-from slackwater.app.explain import Format, written
+from slackwater.app.explain import written
+from slackwater.app.formats import Format
 from slackwater.app.load import load
 from slackwater.app.options import parse_folder
 from slackwater.app.run import Conditions

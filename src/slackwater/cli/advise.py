@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.progress import Progress, TaskID
 from rich.table import Table
 
-from slackwater.app.advise import Advice, Request
-from slackwater.app.advise import advise as advice_on
-from slackwater.app.advise_plot import plot as draw
-from slackwater.app.options import parse_batch, parse_share, parse_unit
+if TYPE_CHECKING:
+    from slackwater.app.advise import Advice, Request
 
 
 def advise(
@@ -36,9 +34,14 @@ def advise(
 
         slackwater advise trace.csv.gz --event event_ms --arrival arrival_ms --dratio 1%
     """
+    from slackwater.app.advise import Request
+    from slackwater.app.options import parse_batch, parse_share, parse_unit
+
     request = Request(trace, event, arrival, source, parse_share(dratio), parse_unit(unit), parse_batch(batch))
     advice = _followed(request, Console(stderr=True))
     if plot is not None:
+        from slackwater.app.advise_plot import plot as draw
+
         draw(advice, plot)
     if as_json:
         typer.echo(json.dumps(advice.document(), indent=2))
@@ -47,6 +50,8 @@ def advise(
 
 
 def _followed(request: Request, console: Console) -> Advice:
+    from slackwater.app.advise import advise
+
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks: dict[str, TaskID] = {}
 
@@ -55,7 +60,7 @@ def _followed(request: Request, console: Console) -> Advice:
                 tasks[name] = bar.add_task(name, total=rows)
             bar.advance(tasks[name], more)
 
-        return advice_on(request, on)
+        return advise(request, on)
 
 
 def _show(advice: Advice, console: Console) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from slackwater.app.dry_run import dry_run as check
-from slackwater.app.load import load
 from slackwater.cli.options import File, Settings
 
 
@@ -17,6 +15,9 @@ def dry_run(file: File, settings: Settings = None) -> None:
 
         slackwater dry-run traffic.sql
     """
+    from slackwater.app.dry_run import dry_run as check
+    from slackwater.app.load import load
+
     console = Console(highlight=False)
     for line in check(load(file, settings or ())):
         console.print(f"ok  {line}", soft_wrap=True)

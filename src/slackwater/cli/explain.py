@@ -9,8 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.app import explain as explaining
-from slackwater.app.load import load
+from slackwater.app.formats import Format
 from slackwater.cli.options import File, Settings
 
 
@@ -26,8 +25,8 @@ def explain(
         ),
     ] = False,
     form: Annotated[
-        explaining.Format, typer.Option("--format", help="Text for people, the rest for machines and pictures.")
-    ] = explaining.Format.TEXT,
+        Format, typer.Option("--format", help="Text for people, the rest for machines and pictures.")
+    ] = Format.TEXT,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write it (default: standard output)."),
@@ -45,8 +44,11 @@ def explain(
         slackwater explain traffic.sql --physical
         slackwater explain traffic.sql --format svg -o plan.svg
     """
+    from slackwater.app import explain as explaining
+    from slackwater.app.load import load
+
     script = load(file, settings or ())
-    if form is explaining.Format.TEXT and output is None:
+    if form is Format.TEXT and output is None:
         shown = explaining.explained(script, rewritten=rewrites, physical=physical)
         Console(soft_wrap=True, highlight=False).print(shown)
         return

@@ -7,11 +7,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.app.load import load
-from slackwater.app.options import parse_conf, parse_duration, parse_folder
-from slackwater.app.run import Conditions
-from slackwater.app.run import run as run_script
-from slackwater.app.watch import Watch
 from slackwater.cli.options import File, Settings
 
 
@@ -51,6 +46,12 @@ def run(
         slackwater run traffic.sql --for '20 seconds'
         slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
+    from slackwater.app.load import load
+    from slackwater.app.options import parse_conf, parse_duration, parse_folder
+    from slackwater.app.run import Conditions
+    from slackwater.app.run import run as run_script
+    from slackwater.app.watch import Watch
+
     conditions = Conditions(
         parse_folder(checkpoint) if checkpoint else file.with_suffix(".checkpoint"),
         master,

@@ -1,0 +1,18 @@
+"""What `slackwater explain` can write."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Format(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+    MERMAID = "mermaid"
+    DOT = "dot"
+    SVG = "svg"
+    PNG = "png"
+
+    @property
+    def is_picture(self) -> bool:
+        return self in (Format.SVG, Format.PNG)
