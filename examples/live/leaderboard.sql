@@ -6,7 +6,7 @@
 --     SELECT segment, vehicles FROM leaderboard ORDER BY vehicles DESC LIMIT 5;
 
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
-USING generate OPTIONS (stream 'vehicles', rate '500', senders '2000', delay 'exponential', mean '0.5 seconds', seed '5')
+USING generate OPTIONS (stream 'vehicles', rate '1000', senders '2000', delay 'exponential', mean '0.2 seconds', seed '5')
 TIMESTAMP BY timestamp
 ARRIVAL BY received;
 
