@@ -2,10 +2,9 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-ARCHIVE := $(VENV)/.archive
 
 .DEFAULT_GOAL := help
-.PHONY: help setup archive demo test lint bench rewrites-report clean
+.PHONY: help setup demo test lint bench rewrites-report clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,17 +14,10 @@ setup: $(READY)  ## virtual environment, dependencies, Java
 $(READY): pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV)
 
-archive: $(ARCHIVE)  ## keep the classes that Spark loads, once: it starts in half the time from then on
-
-$(ARCHIVE): $(READY) tools/archive.py
-	@echo 'archive: this takes a minute, once' >&2
-	@$(BIN)/python tools/archive.py || echo 'archive: not made; Spark starts as it always does' >&2
-	@touch $@
-
 demo: $(READY)  ## a query over a disordered stream of vehicles, live, for about 20 seconds
 	@$(BIN)/slackwater run examples/traffic.sql --for '20 seconds' --checkpoint "$$(mktemp -d)"
 
-test: $(ARCHIVE) lint  ## style, types, import arrows, then every test
+test: $(READY) lint  ## style, types, import arrows, then every test
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
 
 lint: $(READY)  ## ruff, mypy, import-linter

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-import pyspark
 from pyspark import SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
@@ -23,8 +22,6 @@ ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvi
 LOGGING = Path(__file__).with_name("log4j2.properties")
 JVM_OPTIONS = f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}"
 """The throughput collector starts quicker than the default, and its pauses do not matter between batches."""
-ARCHIVE = Path(sys.prefix) / "share" / "slackwater" / f"spark-{pyspark.__version__}.jsa"
-"""Classes that a JVM can map instead of loading them, where `make archive` has kept them."""
 
 
 def local_session(
@@ -83,16 +80,10 @@ def _local() -> dict[str, str]:
         "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
         # One state partition per core: each costs a state store commit per batch, full or empty.
         "spark.sql.shuffle.partitions": str(min(8, os.cpu_count() or 2)),
-        "spark.driver.extraJavaOptions": f"{JVM_OPTIONS} {_mapped()}",
+        "spark.driver.extraJavaOptions": JVM_OPTIONS,
         "spark.python.use.daemon": "true",
         "spark.python.daemon.module": "slackwater.spark.daemon",
     }
-
-
-def _mapped() -> str:
-    """For a JVM that maps the archive, or does without it, silently, where it is of another Java or Spark."""
-    silently = "-Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
-    return f"-XX:SharedArchiveFile={ARCHIVE} {silently}" if ARCHIVE.exists() else ""
 
 
 @contextmanager
