@@ -175,3 +175,14 @@ def test_a_steady_stream_uses_its_budget_at_the_hold_of_the_best_constant_with_a
     _, found = replay(batches, controller(0.05, "budget", unit="ms"))
     assert 0.045 < found.late_share <= 0.05
     assert found.mean_hold < 1.02 * best_of_constants(batches, found.late).measures.mean_hold
+
+
+def test_one_that_replays_what_it_sent_before_the_start_is_given_up_after_the_idle_timeout():
+    """One row in five is a day old, for ever."""
+    arrival = np.arange(20_000) * 10
+    event = arrival - np.arange(20_000) % 7 - np.where(np.arange(20_000) % 5 == 1, 86_400_000, 0)
+    estimator = Budget(0.01, unit="ms", idle=60_000)
+    ends = np.arange(64, 20_000, 64)
+    reached = np.array([estimator.observe(event[end - 64 : end], arrival[end - 64 : end]) for end in ends])
+    assert reached[arrival[ends - 1] <= 60_000].max() < 0
+    assert reached[-1] > arrival[-1] - 1_000

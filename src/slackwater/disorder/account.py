@@ -11,8 +11,6 @@ STEADY_LOOSEST = 0.3
 CAUTIOUS = 20.0  # rows that the budget must have come to before any of it is spent on a stream that is not settled
 FEW = 50.0  # rows below which a budget is too small to be told from chance
 CREDIT = 10.0  # rows that a settled stream may spend before they are earned, repaid when the budget comes to FEW
-
-
 WORST = 0.25  # of the budget: the most that is kept for another burst
 
 

@@ -209,10 +209,13 @@ class Budget:
         return delayed >= min(DELAYED, rows / 2) or rows >= NONE_DELAYED
 
     def _unseen(self, before: tuple[int, int]) -> float:
-        """The share of rows that are probably later than the stream is old."""
+        """The share of rows that are probably later than the stream is old.
+
+        What was sent before it began is waited for as senders are: until the idle timeout is over.
+        """
         elapsed = self._start.elapsed(before)
-        beyond = (clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
-        return max(self._start.sent_before, *beyond)
+        beyond = max(clock.beyond(age) for clock, age in zip(self._clocks, elapsed, strict=True))
+        return max(beyond, self._start.sent_before) if elapsed[0] <= self._senders.idle else beyond
 
     def _old_enough(self, unseen: float, before: tuple[int, int]) -> bool:
         """Whether rows that are later than the stream is old are rarer than the level.
