@@ -186,3 +186,11 @@ def test_one_that_replays_what_it_sent_before_the_start_is_given_up_after_the_id
     reached = np.array([estimator.observe(event[end - 64 : end], arrival[end - 64 : end]) for end in ends])
     assert reached[arrival[ends - 1] <= 60_000].max() < 0
     assert reached[-1] > arrival[-1] - 1_000
+
+
+def test_a_quiet_time_is_no_reason_to_lose_more_than_the_budget_when_it_ends():
+    """Ten quiet seconds of 100, in which delays of up to 16 s had been seen before and come again."""
+    stream = streams.changing(1_000_000, every=5, seed=15)
+    found, ratio = run(stream, 0.001, 1_000)
+    assert found.late_share <= 0.001
+    assert ratio < 1

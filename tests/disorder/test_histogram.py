@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.disorder.histogram import LARGEST, Histogram, bucket, delays
+from slackwater.disorder.histogram import LARGEST, Histogram, beyond_each, bucket, delays
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=50))
@@ -73,3 +73,11 @@ def test_a_shift_moves_every_score():
     assert histogram.count[0, bucket(np.array([510]))[0]] == 1
     assert histogram.count[0, bucket(np.array([1_500]))[0]] == 1
     assert histogram.count[0, 0] == 1
+
+
+def test_rows_beyond_a_delay_are_counted_for_as_long_as_they_are():
+    score = np.random.default_rng(8).exponential(1_000, 100_000).astype(np.int64)
+    histogram = Histogram([1e12])
+    histogram.add(score, np.array([10**6]))
+    found = beyond_each(histogram.survival()[0])[bucket(np.array([2_000]))[0]]
+    assert found == pytest.approx(np.maximum(score - 2_000, 0).mean(), rel=0.03)

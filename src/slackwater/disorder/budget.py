@@ -13,7 +13,7 @@ from slackwater.disorder.account import STRICTEST, Account
 from slackwater.disorder.clock import EARLIEST, LATEST, Times, clamp, minus, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.guard import Guard
-from slackwater.disorder.histogram import Histogram, delays
+from slackwater.disorder.histogram import LARGEST, Histogram, beyond_each, delays
 from slackwater.disorder.seen import Seen, scores
 from slackwater.disorder.sources import IDLE_SECONDS, Senders
 from slackwater.disorder.start import Start
@@ -248,6 +248,8 @@ class Budget:
         self._trials.run(batch, heads, needed[:, 0], level, price, self._stay)
         best = ALL if self._steadiness.steady else self._trials.best
         delay = np.minimum(needed[:, 3, best], LONGEST * needed[:, 4, best] + 1)
+        if best != ALL:
+            delay[1] = max(delay[1], min(needed[1, 0, ALL], self._affordable(survival[1][ALL])))
         if self._account.late > self._account.allowed:
             delay = np.maximum(delay, needed[:, 0, ALL])  # a short memory is a bet, and there is nothing left to bet
         tolerated = level * exp(min(0.0, account))
@@ -256,6 +258,15 @@ class Budget:
         reached = clamp(self._now - self._offset) - ceil(delay[0]), self._newest - ceil(delay[1])
         aim = clamp(min(*reached, self._newest))
         return int(self._stay(_at(aim), delay[[int(reached[1] < reached[0])]])[0])
+
+    def _affordable(self, survival: Floats) -> float:
+        """The delay behind the newest timestamp at which a short memory may be wrong.
+
+        If delays were again as all history has them, the rows that are later would be lost: at most a whole budget.
+        """
+        age, _ = self._start.elapsed((self._now, self._newest))
+        lost = self._learnt / max(1, age) * beyond_each(survival)
+        return float(LARGEST[min(len(lost) - 1, int(np.count_nonzero(lost > self._account.allowed)))])
 
     def _stay(self, aim: Times, delay: Floats) -> Times:
         """Where punctuations stay that aim at these times, with these delays: at their grain, at what was seen.

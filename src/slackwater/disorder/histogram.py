@@ -123,6 +123,18 @@ class Histogram:
         self.exposure[:, : self.used] = exposure
 
 
+def beyond_each(survival: Floats) -> Floats:
+    """How long a row is above each bucket, on average: times their rate, as many rows are that late at any time.
+
+    >>> beyond_each(np.array([0.5, 0.5, 0.0])).tolist()
+    [0.5, 0.0, 0.0]
+    """
+    highest = LARGEST[: len(survival)]
+    width = np.diff(highest, append=highest[-1:])
+    above: Floats = np.cumsum((survival * width)[::-1])[::-1]
+    return above
+
+
 def delays(survival: Floats, highest: Floats, weight: Floats, level: Floats, grow: float = 2.0) -> Floats:
     """The smallest score that a share `level` of the rows exceeds: levels down, memories across.
 
