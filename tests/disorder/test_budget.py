@@ -124,6 +124,16 @@ def test_a_steady_stream_spends_nearly_all_of_its_budget():
     assert ratio < 1.05
 
 
+def test_no_two_parts_keep_their_state_under_one_name():
+    budget = Budget(0.01)
+    known = budget._lateness
+    inner = (known.seen, known.start, known.census, known.guard)
+    assert len(known.fields()) == 5 + 2 * 3 + sum(len(part.fields()) for part in inner)
+    assert len({name for part in budget._parts for name in part.fields()}) == sum(
+        len(part.fields()) for part in budget._parts
+    )
+
+
 def test_a_share_of_nothing_or_all_is_refused():
     for wrong in (0.0, 1.0, -0.5):
         with pytest.raises(InputError) as refused:
@@ -194,3 +204,63 @@ def test_a_quiet_time_is_no_reason_to_lose_more_than_the_budget_when_it_ends():
     found, ratio = run(stream, 0.001, 1_000)
     assert found.late_share <= 0.001
     assert ratio < 1
+
+
+@pytest.mark.parametrize(("every", "most"), [(1, 1.0), (3, 0.9), (5, 0.9)])
+def test_where_rows_come_evenly_their_number_tells_which_seconds_are_complete(every, most):
+    """The papers' changing delays: a new mean every few seconds, and 10,000 rows in each."""
+    found, ratio = run(streams.changing(1_000_000, every=every, seed=10 + every), 0.05, 1_000)
+    assert found.late_share <= 0.05
+    assert ratio < most
+
+
+def test_a_rate_that_doubles_is_not_taken_for_seconds_that_are_complete():
+    rng = np.random.default_rng(17)
+    event = np.concatenate([np.arange(200_000) * 0.1, 20_000 + np.arange(400_000) * 0.05])
+    means = rng.uniform(0, 600, 100)[(event // 500).astype(np.int64) % 100]
+    stream = streams.record("rate doubles", event / 1_000, np.maximum(rng.normal(means, 200), 0) / 1_000)
+    found, _ = run(stream, 0.05, 500)
+    assert found.late_share <= 0.05
+    assert found.worst_tenth < 0.15
+
+
+def test_one_sender_of_eight_that_dies_does_not_hold_up_the_others_for_long():
+    """From a third of the stream on an eighth of the rows is missing for ever: they were never sent."""
+    rng = np.random.default_rng(18)
+    event = np.arange(400_000) * 0.1
+    means = rng.uniform(0, 600, 100)[(event // 500).astype(np.int64) % 100]
+    delay = np.maximum(rng.normal(means, 200), 0)
+    sent = (np.arange(400_000) % 8 > 0) | (event < 13_000)
+    whole = streams.record("all", event / 1_000, delay / 1_000)
+    fewer = streams.record("one died", event[sent] / 1_000, delay[sent] / 1_000)
+    (_, before), (found, after) = run(whole, 0.05, 500), run(fewer, 0.05, 500)
+    assert found.late_share <= 0.05
+    assert after < 1.3 * before
+
+
+def test_batches_much_longer_than_the_delays_release_all_that_came_from_the_first_one_on():
+    rng = np.random.default_rng(19)
+    event = np.sort(rng.uniform(0, 600_000, 9_600)).astype(np.int64)
+    arrival = event + rng.exponential(150, len(event)).astype(np.int64)
+    order = np.argsort(arrival, kind="stable")
+    batches = batches_by_rows(event[order], arrival[order], 1_000)
+    punctuation, found = replay(batches, controller(0.01, unit="ms"))
+    assert (punctuation >= np.maximum.accumulate(event[order])[batches.ends - 1]).all()
+    assert found.late_share <= 0.01
+
+
+def test_past_losses_are_repaid_though_the_usual_delay_is_nothing():
+    """A batch takes 16 s and a row 0.3 s: four times the usual delay is less than what a quarter of the ratio needs."""
+    found, _ = run(streams.outage(24_000, rate=60, length=40, seed=35), 0.01, 1_000)
+    assert found.late_share <= 0.01
+
+
+def test_what_counts_lose_in_lumps_is_within_the_budget():
+    """Twenty meters upload every 30 seconds: a batch may lose a whole upload."""
+    rng = np.random.default_rng(903)
+    event = np.cumsum(rng.exponential(1 / 200, 60_000))
+    phase = rng.uniform(0, 30, 20)[rng.integers(0, 20, 60_000)]
+    upload = np.ceil((event - phase) / 30) * 30 + phase
+    stream = streams.record("uploads", event, upload - event + rng.exponential(0.5, 60_000))
+    found, _ = run(stream, 0.05, 1_000)
+    assert found.late_share <= 0.05

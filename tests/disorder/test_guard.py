@@ -75,3 +75,19 @@ def test_what_is_usual_is_forgotten_after_sixty_four_batches():
         made.asks((0.01, 0.01), NONE, cautious=False)
     assert made.asks((0.01, 0.01), NONE, cautious=False).tolist() == [1_000, 1_000]
     assert made.asks((0.01, 0.01), NONE, cautious=False).tolist() == [0, 0]
+
+
+def test_to_a_steady_stream_nothing_is_new_that_was_asked_for_once():
+    """Delays scatter between 1,000 and 1,200: the least of that is what a changing stream is used to."""
+    made, serves = guard(np.full(64, 1_000)), np.array([200.0, 200.0])
+    for age in [1_000, 1_200] * 8:
+        made.observe(np.full((2, 1_024), age))
+        made.asks((0.01, 0.01), serves, cautious=False)
+    assert made.asks((0.01, 0.01), serves, cautious=False, steady=True).tolist() == [200, 200]
+    assert made.asks((0.01, 0.01), serves, cautious=False).tolist() == [600, 600]
+
+
+def test_the_wait_for_the_end_of_a_batch_is_half_of_it():
+    assert guard(np.zeros(1)).wait == 0
+    assert guard(np.zeros(1), 100, 300).wait == 100
+    assert guard(np.zeros(1), 100, 300).shortest == (100, 100)

@@ -55,17 +55,6 @@ def test_exposure_corrects_what_a_young_stream_cannot_have_shown():
     assert corrected == pytest.approx(0.5, abs=0.06)
 
 
-def test_a_tail_is_continued_beyond_the_age_of_the_stream():
-    rng = np.random.default_rng(5)
-    score = (100 * (1 + rng.pareto(1.5, 200_000))).astype(np.int64)
-    histogram = Histogram([1e12])
-    histogram.add(score[score <= 10_000], np.array([10_000]))
-    assert histogram.beyond(10_000) == pytest.approx(np.mean(score > 10_000), rel=0.35)
-    light = Histogram([1e12])
-    light.add(rng.integers(1, 100, 10_000), np.array([10_000]))
-    assert light.beyond(10_000) == 0.0
-
-
 def test_a_shift_moves_every_score():
     histogram = Histogram([1e12])
     histogram.add(np.array([0, 10, 1_000]), np.array([10**6]))

@@ -16,6 +16,7 @@ ROWS = (64, 256, 1_024)
 BATCHES = 16  # whose length says how short the next one may be
 USUAL = 64  # batches: the least that was asked for after any of them is nothing new
 GROWN = 2.0  # times what is asked for beyond that is added to the delay that serves
+FAR = 9.0e18
 SPREAD = (np.arange(8) + 0.5) / 8 / 2  # of a batch: the first half of the next one
 
 
@@ -37,14 +38,26 @@ class Guard:
         moved = np.array(after, np.float64) - np.array(before, np.float64)
         self._lengths = np.concatenate([self._lengths, moved[:, None]], axis=1)[:, -BATCHES:]
 
-    def asks(self, levels: tuple[float, float], delay: Floats, *, cautious: bool) -> Floats:
+    @property
+    def wait(self) -> float:
+        """How long a row waits for the end of its batch, on average."""
+        return float(self._lengths[0].mean()) / 2 if self._lengths.shape[1] else 0.0
+
+    @property
+    def shortest(self) -> tuple[int, int]:
+        """How far the clocks moved in the shortest of the latest batches."""
+        arrival, newest = self._lengths.min(axis=1, initial=FAR).tolist()
+        return int(arrival), int(newest)
+
+    def asks(self, levels: tuple[float, float], delay: Floats, *, cautious: bool, steady: bool = False) -> Floats:
         """What the latest rows ask for where they are later than usual, given the delay that serves otherwise.
 
         How long the next batch lasts is a guess, and a careful one. Where it is wrong, it is so in every batch: what
         was asked for all along the memories know better.
         """
         asked = self._beyond_doubt(levels, cautious=cautious)
-        usual = self._asked.min(axis=1) if self._asked.shape[1] >= BATCHES else np.zeros(2)
+        known = self._asked.shape[1] >= BATCHES
+        usual = (self._asked.max(axis=1) if steady else self._asked.min(axis=1)) if known else np.zeros(2)
         self._asked = np.concatenate([self._asked, asked[:, None]], axis=1)[:, -USUAL:]
         return np.minimum(asked, delay + GROWN * np.maximum(asked - usual, 0))
 

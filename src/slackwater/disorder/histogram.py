@@ -91,23 +91,6 @@ class Histogram:
         place = self.used - 1 - np.argmax(known[:, ::-1], axis=1)
         return np.where(known.any(axis=1), LARGEST[place], 0.0)
 
-    def beyond(self, age: int) -> float:
-        """The share of rows that are probably later than the stream is old.
-
-        The last two steps of the tail are continued as a geometric row: exact for a Pareto tail, too much for
-        any lighter one. The steps are half an octave where they hold enough rows, else an octave.
-        """
-        last = int(bucket(np.array([max(1, age)]))[0])
-        for step in (PER_OCTAVE // 2, PER_OCTAVE):
-            nearest = float(self.count[-1, max(1, last - step + 1) : last + 1].sum())
-            before = float(self.count[-1, max(1, last - 2 * step + 1) : max(1, last - step + 1)].sum())
-            if nearest + before >= 20:
-                break
-        if nearest + before <= 0:
-            return 0.0
-        ratio = min(0.9, (nearest + 1) / (before + 1))
-        return (nearest + 1) / max(1.0, float(self.exposure[-1, max(0, last - step)])) * ratio / (1 - ratio)
-
     def fields(self, name: str) -> dict[str, Value]:
         return {
             f"{name}_count": self.count[:, : self.used].ravel(),

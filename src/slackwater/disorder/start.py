@@ -1,23 +1,37 @@
-"""The start of a stream: how old it is, which rows were delayed, and how many had been sent before it began."""
+"""The start of a stream: how old it is, and which share of its rows is probably later than that."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import log, sqrt
+
 import numpy as np
+from numpy.typing import NDArray
 
 from slackwater.disorder.clock import EARLIEST, Times, clamp, minus
-from slackwater.disorder.histogram import PER_OCTAVE, bucket
+from slackwater.disorder.histogram import BUCKETS, LARGEST, PER_OCTAVE, bucket
 from slackwater.disorder.state import Fields, Value
 from slackwater.disorder.tally import Tally
+
+Floats = NDArray[np.float64]
 
 STEP = PER_OCTAVE // 4
 """Of buckets: the age of a stream is in one step until it has grown by a fifth or so."""
 
+TAILS = (PER_OCTAVE, PER_OCTAVE // 2, PER_OCTAVE // 4, PER_OCTAVE // 8)
+"""Of buckets: how much of the delays up to the age is looked at, twice. A short one sees a tail get steeper."""
+OLDEST = 20  # rows: an event time that fewer precede is where delays were seen from
+ENOUGH = 10  # rows of a tail that is shorter than an octave
+DOUBT = 1.0  # deviations by which a tail may be less steep than it looks
+HEAVIEST = 2.0  # the exponent of the heaviest tail that is believed in: two modes have none for a while
+RISING = 0.5  # the same as long as longer delays are no rarer and nothing was released: the bulk is to come
+
 
 class Start:
-    """When a stream began, by its first row, and which share of the rows since had been sent before.
+    """When a stream began, by its first row, and which rows it has shown since.
 
-    Such a row is later than the stream was old as it came. The stream gets older, so the share is that of the step of
-    age that it is in and of the one before.
+    A row that had been sent before is later than the stream was old as it came. The stream gets older, so the share of
+    these is that of the step of age that it is in and of the one before.
 
     >>> start = Start()
     >>> start.begin(Tally.of(np.array([100, 40, 108, 109]), np.array([100, 108, 109, 110])))
@@ -28,13 +42,14 @@ class Start:
     0.0
     """
 
-    __slots__ = ("_before", "_rows", "_step", "arrival", "delayed", "event")
+    __slots__ = ("_before", "_events", "_rows", "_step", "arrival", "delayed", "event")
 
     def __init__(self) -> None:
         self.arrival = self.event = EARLIEST
         self._step = self.delayed = 0
         self._rows: Times = np.zeros(2, np.int64)
         self._before: Times = np.zeros(2, np.int64)
+        self._events: Floats = np.zeros(BUCKETS)  # rows by how long after the start their event time is
 
     def begin(self, batch: Tally) -> None:
         """The first batch is looked at row by row."""
@@ -55,9 +70,46 @@ class Start:
         self._rows[0] += batch.size
         self._before[0] += batch.before(began)
 
+    def count(self, batch: Tally, began: int) -> None:
+        """Enter the event times of any batch."""
+        event, rows = batch.since(began)
+        placed = np.bincount(bucket(minus(event, np.int64(began))), weights=rows)
+        self._events[: len(placed)] += placed
+
     @property
     def sent_before(self) -> float:
         return float(self._before.sum() / max(1, int(self._rows.sum())))
+
+    def later(self, delays: Floats, age: int, *, released: bool) -> float:
+        """The share of rows that are probably later than the stream is old, by the number of rows per delay so far.
+
+        A delay can show only in rows with event times that long ago, so each number is held against those. Beyond
+        the age the tail goes on as a power of the delay, as steep as it is for certain at the end of what was seen:
+        exact for a Pareto tail, too much for a lighter one.
+        """
+        arrived = np.cumsum(self._events)
+        oldest = int(np.searchsorted(arrived, OLDEST))
+        seen = max(1, age - int(LARGEST[min(oldest, BUCKETS - 1)]))
+        last = int(bucket(np.array([seen]))[0])  # not wholly seen: the longest delay is in the bucket before
+        shares, heaviest = [], HEAVIEST
+        for tail in TAILS:
+            bounds = [max(3 - steps, last - steps * tail) for steps in (0, 1, 2)]
+            rows = [float(delays[low:high].sum()) for high, low in pairwise(bounds)]
+            edges = [float(LARGEST[each - 1]) for each in bounds]
+            if tail == PER_OCTAVE and not any(rows):
+                return 0.0
+            if not edges[0] > edges[1] > edges[2] > 0 or (tail < PER_OCTAVE and min(rows) < ENOUGH):
+                break
+            (latest, near), (before, far) = (
+                ((each + 1) / _exposed(arrived, age, low, high) / log(high / low), sqrt(low * high))
+                for each, (high, low) in zip(rows, pairwise(edges), strict=True)
+            )
+            exponent = log(before / latest) / log(near / far)
+            if tail == PER_OCTAVE and exponent < 0 and not released:
+                heaviest = RISING
+            doubt = DOUBT * sqrt(sum(1 / (each + 1) for each in rows)) / log(near / far)
+            shares.append(float(latest * (near / edges[0]) ** exponent) / max(exponent - doubt, heaviest))
+        return min(shares, default=1.0)
 
     def elapsed(self, clocks: tuple[int, int]) -> tuple[int, int]:
         """How far the arrival clock and the newest timestamp had moved since the first row."""
@@ -74,12 +126,20 @@ class Start:
             "step": self._step,
             "step_rows": self._rows,
             "step_before": self._before,
+            "start_events": self._events,
         }
 
     def restore(self, fields: Fields) -> None:
         self.arrival, self.event = fields.integer("first_arrival"), fields.integer("first_event")
         self.delayed, self._step = fields.integer("delayed"), fields.integer("step")
         self._rows, self._before = fields.times("step_rows"), fields.times("step_before")
+        self._events = fields.numbers("start_events")
+
+
+def _exposed(arrived: Floats, age: int, low: float, high: float) -> float:
+    """How many rows could have shown a delay between these, on average."""
+    delay = low + (high - low) * (np.arange(8) + 0.5) / 8
+    return max(1.0, float(np.interp(age - delay, LARGEST, arrived).mean()))
 
 
 def _step(age: Times) -> Times:

@@ -1,7 +1,7 @@
 """Which memory serves a stream best is tried out: each sets a punctuation of its own, which releases nothing.
 
-A trial is charged what its rows would have waited, and a price for every row that it would have lost. Its level
-is corrected by its own losses (adaptive conformal inference), so that all are compared at about the same share.
+So do the forecasts. A trial is charged what its rows would have waited, and a price for every row that it would have
+lost. Its level is corrected by its own losses (adaptive conformal inference): all are compared at about the same share.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from slackwater.disorder.census import BY_AGE, BY_COUNT, KINDS
 from slackwater.disorder.clock import Times, minus
+from slackwater.disorder.lateness import ALL, MEMORIES
 from slackwater.disorder.state import Fields, Value
 from slackwater.disorder.tally import Tally
 
@@ -20,32 +22,47 @@ Floats = NDArray[np.float64]
 Stay = Callable[[Times, Floats], Times]
 """Where punctuations stay that aim at these times, with these delays."""
 
-MEMORIES = (128.0, 512.0, 2_048.0, 8_192.0, 32_768.0, float(1 << 40))
-"""Rows after which a memory has forgotten two thirds; the last forgets nothing."""
-
-ALL = len(MEMORIES) - 1
+FORECASTS = len(MEMORIES)
+TRIALS = FORECASTS + KINDS
+"""The memories, and after these the forecasts."""
 
 CHARGED_FOR = 50_000.0  # rows over which a charge fades
 SETTLED = 5.0  # rows that a trial may lose before the trials are compared
 ENOUGH = 3.0  # rows above the level that a memory must hold to be used
 BETTER = 0.95
-PRESSURE = (-1.5, 0.3)
+STRICTEST = -1.5
 NOWHERE = -9.0e18
 
 
-class Trials:
-    """One punctuation per memory, what it lost and what it was charged."""
+def _each(memories: float, by_age: float, by_count: float) -> Floats:
+    of = {FORECASTS + BY_AGE: by_age, FORECASTS + BY_COUNT: by_count}
+    return np.array([of.get(trial, memories) for trial in range(TRIALS)])
 
-    __slots__ = ("_charge", "_dratio", "_losses", "_lost", "_punctuation", "_rows", "best")
+
+# What a trial loses it loses in lumps if delays change. A memory follows them, so it is corrected within 100 losses or
+# so; a forecast is to lose where that saves most, so it is corrected by all that it has lost.
+FADES = _each(1 / 100, 0.0, 0.0)
+GAIN = _each(0.03, 0.1, 1.0)
+LOOSEST = _each(0.3, 2.0, 2.0)
+
+
+class Trials:
+    """One punctuation per memory and forecast, what it lost and what it was charged."""
+
+    __slots__ = ("_charge", "_dratio", "_losses", "_lost", "_punctuation", "_rows", "counts", "memory")
 
     def __init__(self, dratio: float) -> None:
         self._dratio = dratio
-        self._punctuation: Floats = np.full(len(MEMORIES), NOWHERE)
-        self._lost: Floats = np.zeros(len(MEMORIES))  # faded slowly: sets the pressure
-        self._losses: Floats = np.zeros(len(MEMORIES))  # faded as the charge is: sets the price
-        self._charge: Floats = np.zeros(len(MEMORIES))
-        self._rows = 0.0
-        self.best = ALL
+        self._punctuation: Floats = np.full(TRIALS, NOWHERE)
+        self._lost: Floats = np.zeros(TRIALS)  # sets the pressure
+        self._rows: Floats = np.zeros(TRIALS)
+        self._losses: Floats = np.zeros(TRIALS)  # faded as the charge is: sets the price
+        self._charge: Floats = np.zeros(TRIALS)
+        self.memory = ALL
+        self.counts = False
+
+    def stands(self, trial: int) -> int:
+        return int(self._punctuation[trial])
 
     def count(self, batch: Tally) -> None:
         """The rows of a batch that each trial has lost."""
@@ -53,51 +70,65 @@ class Trials:
             return
         passed = np.searchsorted(batch.event.astype(np.float64), self._punctuation)
         lost, rows = np.append(0, np.cumsum(batch.count))[passed], batch.size
-        keep = np.exp(-rows * self._dratio / 100)
+        keep = np.exp(-rows * self._dratio * FADES)
         self._lost = self._lost * keep + lost
-        self._rows = self._rows * float(keep) + rows
+        self._rows = self._rows * keep + rows
         self._losses += lost
 
     def pressure(self, chance: float) -> Floats:
         """The logarithm by which each trial's level is corrected; all history is loosened beyond so many deviations."""
         allowed = self._dratio * self._rows
         left = allowed - self._lost
-        left[ALL] = min(left[ALL], max(0.0, left[ALL] - chance * sqrt(allowed)))
-        return np.clip(left / (30 + 0.03 * allowed), *PRESSURE)
+        left[ALL] = min(left[ALL], max(0.0, left[ALL] - chance * sqrt(allowed[ALL])))
+        pressure: Floats = np.clip(left / (30 + GAIN * allowed), STRICTEST, LOOSEST)
+        return pressure
 
-    def run(self, batch: Tally, heads: Floats, delay: Floats, level: float, price: float, stay: Stay) -> None:
-        """Advance every trial to its own delays behind both clocks, charge it for the rows, choose the best."""
+    def run(
+        self, batch: Tally, heads: Floats, delay: Floats, level: float, price: float, stay: Stay, forecast: Floats
+    ) -> Floats:
+        """Advance every trial: to its own delays behind both clocks, or to its forecast; charge it, choose the best.
+
+        What is not forecast yet goes along with all history.
+        """
         aims = heads[:, None] - delay
         nearer = aims.argmin(axis=0), np.arange(len(MEMORIES))
         aim = np.floor(np.clip(aims[nearer], NOWHERE, -NOWHERE)).astype(np.int64)
         reached = stay(aim, delay[nearer])
+        idle = np.append(np.zeros(len(MEMORIES), bool), forecast <= NOWHERE)
+        self._lost[idle], self._rows[idle] = 0.0, 0.0
+        reached = np.append(reached, np.where(forecast <= NOWHERE, reached[ALL], forecast))
         self._punctuation = np.maximum(self._punctuation, reached)
         fade = np.exp(-batch.size / CHARGED_FOR)
         self._charge = self._charge * fade + _waits(batch, self._punctuation)
         cost = self._charge + price * self._losses
         self._losses *= fade
-        cost[np.array(MEMORIES) * level < ENOUGH] = np.inf
-        cheapest = int(np.argmin(cost))
-        if self._rows * level > SETTLED and cost[cheapest] < BETTER * cost[self.best]:
-            self.best = cheapest
+        cost[:FORECASTS][np.array(MEMORIES) * level < ENOUGH] = np.inf
+        cost[idle] = np.inf
+        if self._rows[ALL] * level > SETTLED:
+            self._choose(cost)
+        return cost
+
+    def _choose(self, cost: Floats) -> None:
+        """The memory that serves best, and whether counts serve better: a change must save a twentieth."""
+        cheapest = int(np.argmin(cost[:FORECASTS]))
+        if cost[cheapest] < BETTER * cost[self.memory]:
+            self.memory = cheapest
+        counted = float(cost[FORECASTS + BY_COUNT])
+        self.counts = bool(counted < (1.0 if self.counts else BETTER) * cost[self.memory])
 
     def fields(self) -> dict[str, Value]:
-        return {
-            "trial_punctuation": self._punctuation,
-            "trial_lost": self._lost,
-            "trial_losses": self._losses,
-            "trial_charge": self._charge,
-            "trial_rows": self._rows,
-            "trial_best": self.best,
+        return {f"trial{name}": getattr(self, name) for name in ARRAYS} | {
+            "trial_memory": self.memory,
+            "trial_counts": int(self.counts),
         }
 
     def restore(self, fields: Fields) -> None:
-        self._punctuation = fields.numbers("trial_punctuation")
-        self._lost = fields.numbers("trial_lost")
-        self._losses = fields.numbers("trial_losses")
-        self._charge = fields.numbers("trial_charge")
-        self._rows = fields.number("trial_rows")
-        self.best = fields.integer("trial_best")
+        for name in ARRAYS:
+            setattr(self, name, fields.numbers(f"trial{name}"))
+        self.memory, self.counts = fields.integer("trial_memory"), bool(fields.integer("trial_counts"))
+
+
+ARRAYS = ("_punctuation", "_lost", "_rows", "_losses", "_charge")
 
 
 def _waits(batch: Tally, punctuation: Floats) -> Floats:
