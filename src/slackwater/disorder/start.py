@@ -21,8 +21,8 @@ STEP = PER_OCTAVE // 4
 TAILS = (PER_OCTAVE, PER_OCTAVE // 2, PER_OCTAVE // 4, PER_OCTAVE // 8)
 """Of buckets: how much of the delays up to the age is looked at, twice. A short one sees a tail get steeper."""
 OLDEST = 20  # rows: an event time that fewer precede is where delays were seen from
-ENOUGH = 10  # rows of a tail that is shorter than an octave
-DOUBT = 1.0  # deviations by which a tail may be less steep than it looks
+ENOUGH = 30  # rows in the first half of a tail that is shorter than an octave
+DOUBT = 2.0  # deviations by which a tail may be less steep than it looks
 HEAVIEST = 2.0  # the exponent of the heaviest tail that is believed in: two modes have none for a while
 RISING = 0.5  # the same as long as longer delays are no rarer and nothing was released: the bulk is to come
 
@@ -98,7 +98,7 @@ class Start:
             edges = [float(LARGEST[each - 1]) for each in bounds]
             if tail == PER_OCTAVE and not any(rows):
                 return 0.0
-            if not edges[0] > edges[1] > edges[2] > 0 or (tail < PER_OCTAVE and min(rows) < ENOUGH):
+            if not edges[0] > edges[1] > edges[2] > 0 or (tail < PER_OCTAVE and rows[1] < ENOUGH):
                 break
             (latest, near), (before, far) = (
                 ((each + 1) / _exposed(arrived, age, low, high) / log(high / low), sqrt(low * high))
