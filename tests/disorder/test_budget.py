@@ -255,6 +255,18 @@ def test_past_losses_are_repaid_though_the_usual_delay_is_nothing():
     assert found.late_share <= 0.01
 
 
+def test_counts_do_not_split_coarse_timestamps_either():
+    stream = streams.changing(600_000, every=3, seed=13)
+    batches = batches_by_rows(stream.event // 50 * 50, stream.arrival, 1_000)
+    estimator = Budget(0.05, unit="ms")
+    punctuation, counts = np.empty(len(batches.ends), np.int64), 0
+    for number, rows in enumerate(batches):
+        punctuation[number] = estimator.observe(*rows)
+        counts += estimator._trials.counts
+    assert counts > 0
+    assert set((punctuation[punctuation > 0] % 50).tolist()) == {0}
+
+
 def test_what_counts_lose_in_lumps_is_within_the_budget():
     """Twenty meters upload every 30 seconds: a batch may lose a whole upload."""
     rng = np.random.default_rng(903)

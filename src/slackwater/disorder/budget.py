@@ -26,6 +26,7 @@ VERSION = 7
 FEWEST, TENTH = 60, 0.1  # rows before the first punctuation, and a tenth of those among which one may be late
 DELAYED, NONE_DELAYED = 100, 1_000  # rows that show what delays are like, or without that, that there are none
 LONGEST = 4.0  # times the usual wait: past losses are repaid by patience, not by holding rows for ever
+RARE = 1.5  # times the level: what is later than the stream is old is rare, as too much of it is expected
 OLD = 1.5  # times its longest delay: the age of a stream before anything is released that it could not pay for
 SETTLED = 10.0  # times its longest delay: a stream of that age, or a batch, has shown what it is like
 LOOSER = 2.0  # times the level, behind the newest timestamp of a steady stream
@@ -147,7 +148,7 @@ class Budget:
         """
         if self._account.small and not self._lateness.lasted(OLD, self._lateness.start.elapsed(before)):
             return False
-        return self._released or unseen <= 1.5 * self._level() * exp(max(0.0, self._correction()))
+        return self._released or unseen <= RARE * self._level() * exp(max(0.0, self._correction()))
 
     def _advance(self, batch: Tally, unseen: float) -> int:
         """Let every trial advance, and then the punctuation itself as the best of them says."""
@@ -167,16 +168,21 @@ class Budget:
         price = self._worth(survival[0], np.stack([usual[FORECASTS:], strict[FORECASTS:]])) if kinds else np.empty(0)
         tried = np.full(KINDS, NOWHERE)
         for kind in kinds:
-            tried[kind] = forecast.reach(kind, price[0, kind], self._trials.stands(FORECASTS + kind))
+            aim = forecast.reach(kind, price[0, kind], self._trials.stands(FORECASTS + kind))
+            tried[kind] = self._stay(aim, float(known.head - aim))
         heads = np.array([float(known.now) - float(known.offset), float(known.newest)])
         cost = self._trials.run(batch, heads, needed[:, 0], level, slope(half, twice, level), known.stay, tried)
         served = self._serves(cost)
         tolerated = level * exp(min(0.0, account)), level * exp(min(0.0, account)) * looser
-        if served == FORECASTS + BY_COUNT:
-            return min(forecast.reach(BY_COUNT, price[1, BY_COUNT], self._punctuation), known.newest)
-        if served == FORECASTS + BY_AGE:
-            reached = forecast.reach(BY_AGE, price[1, BY_AGE], self._punctuation)
-            return self._behind(np.array([float(known.head - reached), needed[1, 3, ALL]]), tolerated)
+        if served >= FORECASTS:
+            kind = served - FORECASTS
+            aim = min(forecast.reach(kind, price[1, kind], self._punctuation), known.newest)
+            late = float(known.head - aim)
+            return (
+                self._stay(aim, late)
+                if kind == BY_COUNT
+                else self._behind(np.array([late, needed[1, 3, ALL]]), tolerated)
+            )
         delay = np.minimum(needed[:, 3, served], LONGEST * (needed[:, 4, served] + wait) + 1)
         if served != ALL:
             delay[1] = max(delay[1], min(needed[1, 0, ALL], self._affordable(survival[1][ALL])))
@@ -243,8 +249,10 @@ class Budget:
         )
         delay = np.maximum(delay, asked)
         reached = known.head - ceil(delay[0]), known.newest - ceil(delay[1])
-        aim = np.array([clamp(min(*reached, known.newest))], np.int64)
-        return int(known.stay(aim, delay[[int(reached[1] < reached[0])]])[0])
+        return self._stay(clamp(min(*reached, known.newest)), float(delay[int(reached[1] < reached[0])]))
+
+    def _stay(self, aim: int, delay: float) -> int:
+        return int(self._lateness.stay(np.array([aim], np.int64), np.array([max(0.0, delay)]))[0])
 
     def _affordable(self, survival: Floats) -> float:
         """The delay behind the newest timestamp at which a short memory may be wrong.

@@ -106,6 +106,7 @@ class Trials:
         cost[idle] = np.inf
         if self._rows[ALL] * level > SETTLED:
             self._choose(cost)
+        self.counts = self.counts and bool(np.isfinite(cost[FORECASTS + BY_COUNT]))
         return cost
 
     def _choose(self, cost: Floats) -> None:
