@@ -88,6 +88,13 @@ def test_a_second_mode_that_shows_up_is_no_bulk_once_rows_were_released():
     assert later(slow, 30_000) > 0.015
 
 
+def test_between_whole_seconds_no_rows_are_missing():
+    """Delays of whole seconds, up to 19: an eighth of an octave below 7.9 s has none because none can be there."""
+    start, counts = watched(RNG.integers(0, 20, 400_000) * 1_000, 7_900)
+    assert start.later(counts, 7_900, released=True, grain=1_000) == pytest.approx(0.6, rel=0.2)
+    assert start.later(counts, 7_900, released=True) < 0.01
+
+
 def test_where_nothing_is_late_nothing_is_to_come():
     assert later(np.full(100_000, 3), 9_000) == 0.0
 

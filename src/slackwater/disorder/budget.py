@@ -138,7 +138,7 @@ class Budget:
         """
         known = self._lateness
         age, _ = known.age
-        later = known.start.later(known.delays.count[ALL], age, released=self._released)
+        later = known.start.later(known.delays.count[ALL], age, released=self._released, grain=known.grain)
         return max(later, known.start.sent_before) if age <= self._senders.idle else later
 
     def _old_enough(self, unseen: float, before: Clocks) -> bool:

@@ -32,7 +32,7 @@ class Lateness:
     """
 
     __slots__ = (
-        "_dratio", "_grain", "census", "clocks", "delays", "guard", "newest", "now", "offset", "rows", "seen", "start",
+        "_dratio", "census", "clocks", "delays", "grain", "guard", "newest", "now", "offset", "rows", "seen", "start",
     )  # fmt: skip
 
     def __init__(self, dratio: float) -> None:
@@ -43,7 +43,7 @@ class Lateness:
         self.seen = Seen()
         self.start = Start()
         self.census = Census()
-        self.rows = self._grain = self.offset = 0
+        self.rows = self.grain = self.offset = 0
         self.now = self.newest = EARLIEST
 
     @property
@@ -88,9 +88,9 @@ class Lateness:
         self.rows += batch.size
         self.now, self.newest = after
         self._count(batch)
-        if self._grain != 1:
+        if self.grain != 1:
             apart = np.maximum(minus(batch.event, np.int64(self.start.event)), -LATEST)
-            self._grain = gcd(self._grain, int(np.gcd.reduce(apart)))
+            self.grain = gcd(self.grain, int(np.gcd.reduce(apart)))
         return before
 
     def _begin(self, batch: Tally) -> None:
@@ -155,7 +155,7 @@ class Lateness:
 
         This holds back no row more, and loses those less that are still to come.
         """
-        beyond = minus(aim, np.int64(self.start.event)) % max(1, self._grain)
+        beyond = minus(aim, np.int64(self.start.event)) % max(1, self.grain)
         return self.seen.below(minus(aim, beyond), delay)
 
     def fields(self) -> dict[str, Value]:
@@ -177,7 +177,7 @@ class Lateness:
         return {"arrival": self.clocks[0], "newest": self.clocks[1], "delay": self.delays}
 
 
-SCALARS = ("rows", "_grain", "offset", "now", "newest")
+SCALARS = ("rows", "grain", "offset", "now", "newest")
 
 
 def _at(time: int) -> Times:

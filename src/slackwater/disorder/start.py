@@ -80,12 +80,13 @@ class Start:
     def sent_before(self) -> float:
         return float(self._before.sum() / max(1, int(self._rows.sum())))
 
-    def later(self, delays: Floats, age: int, *, released: bool) -> float:
+    def later(self, delays: Floats, age: int, *, released: bool, grain: int = 1) -> float:
         """The share of rows that are probably later than the stream is old, by the number of rows per delay so far.
 
         A delay can show only in rows with event times that long ago, so each number is held against those. Beyond
         the age the tail goes on as a power of the delay, as steep as it is for certain at the end of what was seen:
-        exact for a Pareto tail, too much for a lighter one.
+        exact for a Pareto tail, too much for a lighter one. What is shorter than the grain of event times is not looked
+        at: in between there are no rows.
         """
         arrived = np.cumsum(self._events)
         oldest = int(np.searchsorted(arrived, OLDEST))
@@ -98,7 +99,9 @@ class Start:
             edges = [float(LARGEST[each - 1]) for each in bounds]
             if tail == PER_OCTAVE and not any(rows):
                 return 0.0
-            if not edges[0] > edges[1] > edges[2] > 0 or (tail < PER_OCTAVE and rows[1] < ENOUGH):
+            if not edges[0] > edges[1] > edges[2] > 0:
+                break
+            if tail < PER_OCTAVE and (rows[1] < ENOUGH or edges[1] - edges[2] < 2 * grain):
                 break
             (latest, near), (before, far) = (
                 ((each + 1) / _exposed(arrived, age, low, high) / log(high / low), sqrt(low * high))
