@@ -25,10 +25,12 @@ from slackwater.errors import InputError
 VERSION = 7
 FEWEST, TENTH = 60, 0.1  # rows before the first punctuation, and a tenth of those among which one may be late
 DELAYED, NONE_DELAYED = 100, 1_000  # rows that show what delays are like, or without that, that there are none
+SELDOM = 0.02  # of the rows: as many may be delayed and there are none
 LONGEST = 4.0  # times the usual wait: past losses are repaid by patience, not by holding rows for ever
 RARE = 1.5  # times the level: what is later than the stream is old is rare, as too much of it is expected
 OLD = 1.5  # times its longest delay: the age of a stream before anything is released that it could not pay for
 SETTLED = 10.0  # times its longest delay: a stream of that age, or a batch, has shown what it is like
+ABOUT = 1.01  # times what all history costs: which of two is cheaper by less is chance
 LOOSER = 2.0  # times the level, behind the newest timestamp of a steady stream
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
 PATIENCE = 2.0  # times the delay of half the level: what is not there then was perhaps never sent
@@ -129,7 +131,7 @@ class Budget:
     def _delays_known(self) -> bool:
         """Whether most rows are delayed, or many, or so many are not that there seem to be none: these come first."""
         delayed, rows = self._lateness.start.delayed, self._lateness.rows
-        return delayed >= min(DELAYED, rows / 2) or rows >= NONE_DELAYED
+        return delayed >= min(DELAYED, rows / 2) or (rows >= NONE_DELAYED and delayed < SELDOM * rows)
 
     def _unseen(self) -> float:
         """The share of rows that are probably later than the stream is old.
@@ -226,12 +228,12 @@ class Budget:
     def _serves(self, cost: Floats) -> int:
         """Counts, if they are best and what they lost is paid for; else the best memory.
 
-        All history serves a steady stream, by age if that costs no more.
+        All history serves a steady stream, by age unless that costs more.
         """
         if self._trials.counts:
             return ALL if self._overspent else FORECASTS + BY_COUNT
         if self._steadiness.steady:
-            return FORECASTS + BY_AGE if cost[FORECASTS + BY_AGE] <= cost[ALL] and not self._overspent else ALL
+            return FORECASTS + BY_AGE if cost[FORECASTS + BY_AGE] <= ABOUT * cost[ALL] and not self._overspent else ALL
         return self._trials.memory
 
     @property

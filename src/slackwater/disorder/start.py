@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from math import log, sqrt
-
 import numpy as np
 from numpy.typing import NDArray
 
 from slackwater.disorder.clock import EARLIEST, Times, clamp, minus
-from slackwater.disorder.histogram import BUCKETS, LARGEST, PER_OCTAVE, bucket
+from slackwater.disorder.histogram import BUCKETS, PER_OCTAVE, bucket
 from slackwater.disorder.state import Fields, Value
+from slackwater.disorder.tail import beyond
 from slackwater.disorder.tally import Tally
 
 Floats = NDArray[np.float64]
 
 STEP = PER_OCTAVE // 4
 """Of buckets: the age of a stream is in one step until it has grown by a fifth or so."""
-
-TAILS = (PER_OCTAVE, PER_OCTAVE // 2, PER_OCTAVE // 4, PER_OCTAVE // 8)
-"""Of buckets: how much of the delays up to the age is looked at, twice. A short one sees a tail get steeper."""
-OLDEST = 20  # rows: an event time that fewer precede is where delays were seen from
-ENOUGH = 30  # rows in the first half of a tail that is shorter than an octave
-DOUBT = 2.0  # deviations by which a tail may be less steep than it looks
-HEAVIEST = 2.0  # the exponent of the heaviest tail that is believed in: two modes have none for a while
-RISING = 0.5  # the same as long as longer delays are no rarer and nothing was released: the bulk is to come
 
 
 class Start:
@@ -80,39 +70,9 @@ class Start:
     def sent_before(self) -> float:
         return float(self._before.sum() / max(1, int(self._rows.sum())))
 
-    def later(self, delays: Floats, age: int, *, released: bool, grain: int = 1) -> float:
-        """The share of rows that are probably later than the stream is old, by the number of rows per delay so far.
-
-        A delay can show only in rows with event times that long ago, so each number is held against those. Beyond
-        the age the tail goes on as a power of the delay, as steep as it is for certain at the end of what was seen:
-        exact for a Pareto tail, too much for a lighter one. What is shorter than the grain of event times is not looked
-        at: in between there are no rows.
-        """
-        arrived = np.cumsum(self._events)
-        oldest = int(np.searchsorted(arrived, OLDEST))
-        seen = max(1, age - int(LARGEST[min(oldest, BUCKETS - 1)]))
-        last = int(bucket(np.array([seen]))[0])  # not wholly seen: the longest delay is in the bucket before
-        shares, heaviest = [], HEAVIEST
-        for tail in TAILS:
-            bounds = [max(3 - steps, last - steps * tail) for steps in (0, 1, 2)]
-            rows = [float(delays[low:high].sum()) for high, low in pairwise(bounds)]
-            edges = [float(LARGEST[each - 1]) for each in bounds]
-            if tail == PER_OCTAVE and not any(rows):
-                return 0.0
-            if not edges[0] > edges[1] > edges[2] > 0:
-                break
-            if tail < PER_OCTAVE and (rows[1] < ENOUGH or edges[1] - edges[2] < 2 * grain):
-                break
-            (latest, near), (before, far) = (
-                ((each + 1) / _exposed(arrived, age, low, high) / log(high / low), sqrt(low * high))
-                for each, (high, low) in zip(rows, pairwise(edges), strict=True)
-            )
-            exponent = log(before / latest) / log(near / far)
-            if tail == PER_OCTAVE and exponent < 0 and not released:
-                heaviest = RISING
-            doubt = DOUBT * sqrt(sum(1 / (each + 1) for each in rows)) / log(near / far)
-            shares.append(float(latest * (near / edges[0]) ** exponent) / max(exponent - doubt, heaviest))
-        return min(shares, default=1.0)
+    def later(self, delays: Floats, age: int, *, released: bool, grain: int) -> float:
+        """The share of rows that are probably later than the stream is old, by the number of rows per delay so far."""
+        return beyond(delays, self._events, age, released=released, grain=grain)
 
     def elapsed(self, clocks: tuple[int, int]) -> tuple[int, int]:
         """How far the arrival clock and the newest timestamp had moved since the first row."""
@@ -137,12 +97,6 @@ class Start:
         self.delayed, self._step = fields.integer("delayed"), fields.integer("step")
         self._rows, self._before = fields.times("step_rows"), fields.times("step_before")
         self._events = fields.numbers("start_events")
-
-
-def _exposed(arrived: Floats, age: int, low: float, high: float) -> float:
-    """How many rows could have shown a delay between these, on average."""
-    delay = low + (high - low) * (np.arange(8) + 0.5) / 8
-    return max(1.0, float(np.interp(age - delay, LARGEST, arrived).mean()))
 
 
 def _step(age: Times) -> Times:
