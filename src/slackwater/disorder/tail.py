@@ -48,7 +48,7 @@ def beyond(delays: Floats, events: Floats, age: int, *, released: bool, grain: i
             break
         if not short and ending.exponent < 0 and not released:
             heaviest = RISING
-        shares.append(ending.as_power(heaviest) * (ending.chance if short else 1.0))
+        shares.append(ending.as_power(heaviest))
     ending = shown.ending(PARTS, PART)
     if ending.told_apart(2 * grain) and ending.rows.sum() >= MANY:
         scaled = ending.edges / ending.edges[-1]
@@ -95,11 +95,6 @@ class Ending:
     def tells(self) -> bool:
         """Whether the last part would have many rows if it were as dense as the one before."""
         return bool(self.rows[-2] * self.exposed[-1] / self.exposed[-2] >= ENOUGH)
-
-    @property
-    def chance(self) -> float:
-        """How many times as dense the last part may be as it looks: there are many looks, and the least counts."""
-        return 1 + DOUBT / sqrt(float(self.rows[-1]) + 1)
 
     @property
     def _density(self) -> Floats:
