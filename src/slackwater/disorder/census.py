@@ -97,7 +97,7 @@ class Census:
 
     @property
     def ready(self) -> bool:
-        return self._passed >= KNOWN and self._time >= PER_DELAY * self._width
+        return self._passed >= KNOWN and self._time >= PER_DELAY // 4 * self._width
 
     def informs(self, dratio: float) -> bool:
         """Whether rows come so evenly that counts tell of as few as may be late."""
