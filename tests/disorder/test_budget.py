@@ -187,6 +187,25 @@ def test_a_steady_stream_uses_its_budget_at_the_hold_of_the_best_constant_with_a
     assert found.mean_hold < 1.02 * best_of_constants(batches, found.late).measures.mean_hold
 
 
+def released(stream, dratio, rows):
+    """When the first rows were, in seconds after the first event."""
+    batches = batches_by_rows(stream.event, stream.arrival, rows)
+    punctuation, _ = replay(batches, controller(dratio, "budget", unit="ms"))
+    return float(batches.clock[np.argmax(punctuation > 0)] - batches.event.min()) / 1_000
+
+
+@pytest.mark.parametrize(("sigma", "seed"), [(5, 1212), (5, 1312), (4, 911), (4, 1811), (4, 3311)])
+def test_a_start_that_looks_quiet_by_chance_is_waited_out(sigma, seed):
+    """The best delays are 9.4 s and 11 s; half of the rows take longer than 3 s, and a quarter has no delay at all."""
+    assert released(streams.normal(150_000, mu=3, sigma=sigma, seed=seed), 0.05, 1_000) > 8
+
+
+@pytest.mark.parametrize(("sigma", "best"), [(1, 5.3), (3, 9.9)])
+def test_a_start_is_over_soon_after_the_best_delay(sigma, best):
+    starts = [released(streams.normal(150_000, mu=3, sigma=sigma, seed=each), 0.01, 1_000) for each in range(3)]
+    assert best * 0.9 < np.mean(starts) < best * 1.1
+
+
 def test_one_that_replays_what_it_sent_before_the_start_is_given_up_after_the_idle_timeout():
     """One row in five is a day old, for ever."""
     arrival = np.arange(20_000) * 10

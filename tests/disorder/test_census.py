@@ -67,6 +67,16 @@ def test_the_rate_is_that_of_what_is_settled():
     assert census.informs(0.01)
 
 
+@pytest.mark.parametrize(("ticks", "ready"), [(700, False), (1_000, True)])
+def test_a_rate_is_known_as_soon_as_a_part_of_a_delay_is_settled(ticks, ready):
+    """What is settled is 1,024 ticks old: rows of the first 276 of 1,000, and none that tell of 700."""
+    event = WHEN + np.arange(ticks * 20) // 20
+    census = counted(event, event + 300, delay=1_000)
+    assert census.ready == ready
+    if ready:
+        assert census._rate / census._width == pytest.approx(20, rel=0.01)
+
+
 def test_rows_that_come_after_their_stretch_is_settled_count_too():
     delay = np.where(np.arange(40_000) % 4 == 0, 9_000, 0)
     census = counted(*arriving(delay), delay=1_000)
