@@ -25,7 +25,7 @@ from slackwater.errors import InputError
 VERSION = 7
 FEWEST, TENTH = 60, 0.1  # rows before the first punctuation, and a tenth of those among which one may be late
 DELAYED, NONE_DELAYED = 100, 1_000  # rows that show what delays are like, or without that, that there are none
-SELDOM = 0.02  # of the rows: as many may be delayed and there are none
+SELDOM = 0.02  # of the rows: delays that fewer have are taken for none
 LONGEST = 4.0  # times the usual wait: past losses are repaid by patience, not by holding rows for ever
 RARE = 1.5  # times the level: what is later than the stream is old is rare, as too much of it is expected
 OLD = 1.5  # times its longest delay: the age of a stream before anything is released that it could not pay for
@@ -180,11 +180,9 @@ class Budget:
             kind = served - FORECASTS
             aim = min(forecast.reach(kind, price[1, kind], self._punctuation), known.newest)
             late = float(known.head - aim)
-            return (
-                self._stay(aim, late)
-                if kind == BY_COUNT
-                else self._behind(np.array([late, needed[1, 3, ALL]]), tolerated)
-            )
+            if kind == BY_COUNT:
+                return self._stay(aim, late)
+            return self._behind(np.array([late, needed[1, 3, ALL]]), tolerated)
         delay = np.minimum(needed[:, 3, served], LONGEST * (needed[:, 4, served] + wait) + 1)
         if served != ALL:
             delay[1] = max(delay[1], min(needed[1, 0, ALL], self._affordable(survival[1][ALL])))

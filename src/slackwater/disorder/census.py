@@ -22,7 +22,7 @@ PER_DELAY = 256  # stretches, at least, and less than twice as many
 STRETCHES, BEHIND = 1_024, 896  # in all, and those that are over
 SETTLED = 512  # stretches that are over: what is older has nearly all of its rows
 RATE = 131_072.0  # rows after which a rate is forgotten
-KNOWN = 2_000  # rows from which on a rate is known
+KNOWN, LASTED = 2_000, PER_DELAY // 4  # rows and stretches that are settled, from which on a rate is known
 WINDOW, FEWEST = 16, 400.0  # counts are averaged over so small a part of a delay, and over so many rows if it can be
 VARIED = 3.0  # times what is usually to come: how far the rows to come may be from that
 SURPRISE = 3.0  # deviations above the rate: a stretch with so many rows has a rate of its own
@@ -97,7 +97,7 @@ class Census:
 
     @property
     def ready(self) -> bool:
-        return self._passed >= KNOWN and self._time >= PER_DELAY // 4 * self._width
+        return self._passed >= KNOWN and self._time >= LASTED * self._width
 
     def informs(self, dratio: float) -> bool:
         """Whether rows come so evenly that counts tell of as few as may be late."""

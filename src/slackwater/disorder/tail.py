@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ BENT = 3.0  # deviations by which it may be less bent
 MISFIT = 21.0  # in squared deviations: how far twelve parts may be off a parabola, one time in a hundred
 HEAVIEST = 2.0  # the exponent of the heaviest tail that is believed in: two modes have none for a while
 RISING = 0.5  # the same as long as longer delays are no rarer and nothing was released: the bulk is to come
-FAR = (np.arange(400) + 0.5) / 100  # beyond the end, in octaves and so on or in multiples of the end: what is added up
+FAR = (np.arange(400) + 0.5) / 100  # beyond the end, on either scale of the delay: where the tail is added up
 
 
 def beyond(delays: Floats, events: Floats, age: int, *, released: bool, grain: int = 1) -> float:
@@ -52,9 +52,9 @@ def beyond(delays: Floats, events: Floats, age: int, *, released: bool, grain: i
     ending = shown.ending(PARTS, PART)
     if ending.told_apart(2 * grain) and ending.rows.sum() >= MANY:
         scaled = ending.edges / ending.edges[-1]
-        bent = [ending.as_parabola(scale) for scale in (np.log(scaled), scaled - 1)]
-        if any(bent):
-            return min([*shares[:1], *filter(None, bent)])
+        bent = min(ending.as_parabola(scale) for scale in (np.log(scaled), scaled - 1))
+        if bent < inf:
+            return min([*shares[:1], bent])
     return min(shares, default=1.0)
 
 
@@ -117,8 +117,8 @@ class Ending:
         end = float(self._density[1] * (self.edges[1] / self.edges[2]) ** (self.exponent / 2))
         return end / max(self.exponent - doubt, heaviest)
 
-    def as_parabola(self, scale: Floats) -> float | None:
-        """The share beyond parts whose density has a parabola as its logarithm, if it has, and surely bends and falls.
+    def as_parabola(self, scale: Floats) -> float:
+        """The share beyond parts with a parabola as the logarithm of their density; inf if none surely bends and falls.
 
         The scale places the edges; its zero is the end. Least squares, each part weighted by its rows.
         """
@@ -130,5 +130,5 @@ class Ending:
         misfit = float((weight * (wanted - powers @ found) ** 2).sum())
         height, slope, bend = (found + BENT / sqrt(covariance[2, 2]) * covariance[2]).tolist()
         if slope >= 0 or bend >= 0 or misfit > MISFIT:
-            return None
+            return inf
         return float(np.exp(height + slope * FAR + bend * FAR**2).sum() * (FAR[1] - FAR[0]))
