@@ -12,7 +12,6 @@ import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 
 import slackwater.spark.fused.operator
-import slackwater.spark.punctuate
 import slackwater.spark.sources.registry  # noqa: F401
 
 if __name__ == "__main__":

@@ -28,7 +28,6 @@ def local_session(
     name: str = "slackwater",
     *,
     master: str = "local[*]",
-    time_zone: str = "UTC",
     options: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """A new session, or the running one with these settings; `options` are Spark's own and win."""
@@ -37,7 +36,7 @@ def local_session(
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = SparkSession.builder.appName(name).master(master)
-    for key, value in (_settings(master, time_zone) | dict(options or {})).items():
+    for key, value in (_settings(master) | dict(options or {})).items():
         builder = builder.config(key, value)
     if SparkContext._gateway is not None:
         return builder.getOrCreate()
@@ -46,22 +45,22 @@ def local_session(
 
 
 def require_state_store(session: SparkSession) -> None:
-    """Disorder control keeps its state with `transformWithState`, which only RocksDB can host.
+    """The fused operator keeps its state with `transformWithState`, which only RocksDB can host.
 
     The setting belongs to the whole session, so it is never changed behind the back of its other queries.
     """
     if session.conf.get(STATE_STORE, "") != ROCKSDB:
         raise RunError(
             "SW-501",
-            "the session's state store cannot hold the state of disorder control",
+            "the session's state store cannot hold the state of the fused operator",
             expected=f"{STATE_STORE} = {ROCKSDB}",
             hint=f"set it before the query starts: spark.conf.set('{STATE_STORE}', '{ROCKSDB}')",
         )
 
 
-def _settings(master: str, time_zone: str) -> dict[str, str]:
+def _settings(master: str) -> dict[str, str]:
     shared = {
-        "spark.sql.session.timeZone": time_zone,
+        "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         STATE_STORE: ROCKSDB,
@@ -89,21 +88,22 @@ def _local() -> dict[str, str]:
 @contextmanager
 def _quiet_jvm() -> Iterator[None]:
     """Starts the JVM with a file as its standard error: what matters of it comes to Python as exceptions."""
-    log = Path(tempfile.gettempdir()) / f"slackwater-spark-{os.getpid()}.log"
+    file, name = tempfile.mkstemp(".log", "slackwater-spark-")  # a name that nobody can have prepared a link under
+    log = Path(name)
     sys.stderr.flush()
     saved = os.dup(2)
-    with log.open("w") as file:
-        os.dup2(file.fileno(), 2)
+    os.dup2(file, 2)
+    os.close(file)
     try:
         yield
+        atexit.register(log.unlink, missing_ok=True)
     except PySparkRuntimeError as cause:
         raise RunError(
             "SW-500",
             f"Spark did not start: {(log.read_text().strip().splitlines() or [str(cause)])[-1]}",
             expected="Java 17 or newer, as JAVA_HOME or on the path",
-            hint="install a JDK, or set JAVA_HOME to one",
+            hint=f"install a JDK, or set JAVA_HOME to one; all that was said is in {log}",
         ) from cause
     finally:
         os.dup2(saved, 2)
         os.close(saved)
-        atexit.register(log.unlink, missing_ok=True)
