@@ -1,5 +1,7 @@
 """Declarations are found without regard to case, and errors name the nearest."""
 
+from dataclasses import replace
+
 import pytest
 
 from slackwater.algebra.catalog import Catalog, Pipeline, SinkDef, StreamDef, ViewDef
@@ -78,6 +80,14 @@ def test_late_rows_say_by_how_much_and_what_they_missed():
     origin = {"pipeline": "q", "stream": "Traffic"}
     assert (late.name, late.event_time, late.options) == ("q$late", "t", origin)
     assert [field.name for field in late.fields] == ["id", "t", "r", "late_by", "punctuation", "windows_missed"]
+
+
+def test_a_changelog_has_refused_rows_too():
+    scan = replace(_scan(), change_type="id")
+    *_, refused = side_streams(Pipeline("q", None, Emit(Disorder(scan, Policy()))))
+    assert (refused.name, refused.event_time, refused.change_type) == ("q$refused", "t", None)
+    assert [field.name for field in refused.fields] == ["id", "t", "r", "refusal"]
+    assert len(side_streams(Pipeline("q", None, Emit(Disorder(_scan(), Policy()))))) == 2
 
 
 def test_the_sides_of_a_pipeline_are_found_by_its_name_and_by_that_of_its_stream():

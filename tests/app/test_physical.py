@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.console import Console
 
 from slackwater.algebra.catalog import Script, SinkDef, StreamDef
+from slackwater.app.dry_run import dry_run
 from slackwater.app.explain import written
 from slackwater.app.formats import Format
 from slackwater.app.load import load
@@ -21,6 +22,12 @@ OVERLAP = """
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
 USING generate OPTIONS (stream 'vehicles') TIMESTAMP BY timestamp ARRIVAL BY received;
 SELECT segment, MAX(speed) AS top FROM Traffic [RANGE 60 seconds SLIDE 1 second] WHERE speed > 30 GROUP BY segment;
+"""
+EDITS = """
+CREATE STREAM Edits (op STRING, id INT, v INT, ts TIMESTAMP, PRIMARY KEY (id))
+USING json OPTIONS (path '{folder}') TIMESTAMP BY ts CHANGELOG BY op;
+SELECT id, v FROM Edits EMIT CHANGES;
+SELECT id, refusal FROM query$refused;
 """
 
 
@@ -84,3 +91,12 @@ def test_a_plan_that_could_be_a_chain_of_operators_says_so(spark):
     assert "one operator, in one bucket: RANGE 5 tuples every 1 tuple counts every row" in told
     assert "SET spark.slackwater.fused.chain = true makes it 2 operators in a chain" in told
     assert "in buckets by segment" in told
+
+
+def test_queries_over_refused_rows_are_outputs_of_the_operator_that_refuses_them(spark, tmp_path):
+    script = parse_script(EDITS.format(folder=tmp_path))
+    shown = json.loads(written(script, Format.JSON, physical=True))["query2"]
+    assert shown["reason"] == "an output of the query of 'query', of the same batches"
+    assert shown["operators"][-1]["how"] == "an output of the operator of 'query', which refuses them"
+    assert "TransformWithState" in shown["spark"]
+    assert list(dry_run(script))[-1] == "pipeline query2: id int, refusal string"

@@ -7,6 +7,10 @@ from pyspark.sql import Row
 from rich.console import Console
 
 from slackwater.app.watch import Watch
+from slackwater.spark.progress import Control, Progress
+from slackwater.spark.punctuate import Account
+
+ACCOUNT = Account(rows=10, late=1, untimed=2)
 
 
 def shown(rows: list[Row]) -> list[str]:
@@ -26,6 +30,18 @@ def test_the_first_rows_by_the_end_of_their_window_and_how_many_more_there_are()
 def test_a_moment_is_shown_to_the_millisecond_in_one_line():
     moment = datetime(2024, 1, 1, 0, 0, 1, 391_013)
     assert shown([Row(id=7, at=moment, received=moment)])[-1].split() == ["7", *["2024-01-01", "00:00:01.391"] * 2]
+
+
+def test_the_summary_accounts_for_every_row_and_says_what_a_changelog_refused():
+    console = Console(file=StringIO(), width=200)
+    watch = Watch(console)
+    controls = (Control("Edits", 0.01, ACCOUNT, refused=3), Control("Other", 0.01, ACCOUNT))
+    watch.news([Progress("live", 4, 10, 7, 1, 2, 0, 0, 0, 0, 0.5, controls, refused=3)])
+    watch.summary()
+    line, *_, edits, other = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert ", 3 refused" in line
+    assert "10 rows in = 7 on time + 1 late + 2 rejected" in edits and edits.endswith("; 3 refused in this run")
+    assert "refused" not in other
 
 
 def test_the_heading_of_a_narrow_table_is_one_line():

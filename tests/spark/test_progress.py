@@ -7,6 +7,7 @@ import pytest
 
 from slackwater.disorder.state import pack
 from slackwater.spark.accounts import accounts_after, accounts_kept
+from slackwater.spark.fused.host import COUNTED
 from slackwater.spark.progress import OUTPUT, Ledger
 from slackwater.spark.punctuate import Account
 from slackwater.spark.state_files import StateFiles
@@ -59,6 +60,16 @@ def test_a_resumed_query_counts_on_from_what_its_checkpoint_has(tmp_path):
     assert (record.rows_in, record.late, record.rejected, record.suspect) == (50, 3, 0, 0)
     assert record.recent_hold == (7_300 - 2_000) / 47
     assert record.controls[0].account == SECOND
+
+
+def test_refused_rows_are_counted_by_batch_and_since_the_run_began(ledger):
+    before = ledger.entered(event(0))
+    assert (before.refused, before.controls[0].refused) == (0, None)
+    for batch, refused in ((1, 2), (2, None)):
+        told = event(batch)
+        told["observedMetrics"] = {f"{COUNTED}.7": {"refused/Traffic": refused}}
+        record = ledger.entered(told)
+        assert (record.refused, record.controls[0].refused) == (refused or 0, 2)
 
 
 def test_a_batch_without_rows_keeps_the_account(ledger):

@@ -14,7 +14,9 @@ LATE = "late"
 """The format of the streams `name$late`; their `late_by` counts ticks."""
 REJECTED = "rejected"
 """The format of the streams `name$rejected`."""
-SIDES = (LATE, REJECTED)
+REFUSED = "refused"
+"""The format of the streams `name$refused`."""
+SIDES = (LATE, REJECTED, REFUSED)
 """What of a pipeline can be read beside its result, as `name$side`."""
 TIMESTAMPS = ("timestamp", "timestamp_ntz", "timestamp_ltz")
 """The types that an event time or an arrival time may have."""

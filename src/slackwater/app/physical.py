@@ -39,7 +39,7 @@ def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Ph
         for name, plan in [*plans, *((each.name, each.run) for each in sharing.kept)]:
             mine = Pipeline(name, None, run.get(name) or rewrite(plan, script.views).plan)
             entry = None if name in run else beside(mine, sharing.pipelines)
-            read = {node.stream for node in walk(entry.scan if entry else mine.plan) if isinstance(node, Scan)}
+            read = {node.stream for node in walk(entry.pipeline.plan if entry else mine.plan) if isinstance(node, Scan)}
             frames = {each.name: read_stream(session, each) for each in script.streams if each.name in read}
             found[name] = physical_beside(entry, mine, frames) if entry else physical(mine.plan, frames | logs)
     return found

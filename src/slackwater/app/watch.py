@@ -123,7 +123,12 @@ def _control(record: Progress) -> str:
     return (
         f"late {record.ratio:.2%} of {allowed}, {record.rejected:,} rejected, hold {_seconds(record.recent_hold)}, "
         f"{_seconds(_behind(record))} behind, {record.held:,} held"
-    ) + (f", also from {_views(record)}" if record.views else "")
+    ) + _besides(record)
+
+
+def _besides(record: Progress) -> str:
+    refused = f", {record.refused:,} refused" if record.refused else ""
+    return refused + (f", also from {_views(record)}" if record.views else "")
 
 
 def _views(record: Progress) -> str:
@@ -136,7 +141,7 @@ def _accounted(control: Control) -> str:
         f"{control.stream}: {account.rows:,} rows in = {account.on_time:,} on time + {account.late:,} late + "
         f"{account.untimed:,} rejected; late {control.ratio:.2%} of {_limit(control)}; "
         f"mean hold {_seconds(control.hold)}; {account.suspect:,} stamped in the future"
-    )
+    ) + ("" if control.refused is None else f"; {control.refused:,} refused in this run")
 
 
 def _behind(record: Progress) -> int:

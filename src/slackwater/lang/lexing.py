@@ -164,7 +164,7 @@ def _one_token(name: str, whole: Token, source: Source, variables: Mapping[str, 
 
 
 def _joined(tokens: list[Token]) -> list[Token]:
-    """`name$late`, the late rows of a pipeline, is one name; so are `name$rejected` and `name$stream$late`."""
+    """`name$late`, the late rows of a pipeline, is one name; so are the others of SIDES, and `name$stream$late`."""
     joined: list[Token] = []
     for token in tokens:
         whole = token

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
 from pathlib import Path
@@ -13,23 +13,22 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.algebra.catalog import Pipeline
 from slackwater.errors import RunError, SlackwaterError
 from slackwater.spark.batches import Batch, batch_of
-from slackwater.spark.lateness import behind
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
-from slackwater.spark.sides import Entry
+from slackwater.spark.sides import Beside
 from slackwater.spark.sinks import OnRows, Sink, batch_sink, own_sink
 
 Shows = Callable[[str], OnRows | None]
 """Gives, for the name of a pipeline, what shows its rows."""
 RESULT = "__slackwater_result"
-INPUT = "__slackwater_input"
+SIDE = "__slackwater_side"
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
     """What is read beside a pipeline's result: the stream it is of, and where the rows of each reader go."""
 
-    entry: Entry
+    entry: Beside
     column: str
     sinks: Sequence[tuple[Pipeline, Sink]]
 
@@ -84,36 +83,40 @@ def undivided(pipeline: Pipeline, result: DataFrame, checkpoint: Path, shows: Sh
 
 def divided(
     pipeline: Pipeline,
-    result: DataFrame,
+    rows: DataFrame,
     checkpoint: Path,
     shows: Shows,
-    read: Sequence[tuple[Entry, DataFrame]],
+    read: Mapping[str, Beside],
+    streams: Mapping[str, DataFrame],
 ) -> tuple[Delivery, DataFrame]:
-    """What takes the batches of a pipeline of whose streams the sides are `read`, and the rows that it takes apart."""
+    """What takes the batches of a pipeline of whose streams the sides are `read`, and the rows that it takes apart.
+
+    `rows` has the result in a column of its own, and what the query's operator refuses in the columns of these sides;
+    those of other sides are read from the `streams`.
+    """
+    others = [tagged(entry.rows(streams), column) for column, entry in read.items() if column not in rows.columns]
+    whole = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), [rows, *others])
     sink = batch_sink(pipeline, shows(pipeline.name))
-    sink.open(result)
+    sink.open(whole.select(f"{RESULT}.*"))
     sides = []
-    for number, (entry, rows) in enumerate(read):
+    for column, entry in read.items():
         sinks = [(each, batch_sink(each, shows(each.name))) for each in entry.readers]
         for reader, its_sink in sinks:
-            its_sink.open(entry.read_by(reader, rows, Batch(0, "")))
-        sides.append(Side(entry, f"{INPUT}{number}", sinks))
-    parts = [(result, RESULT), *((rows, side.column) for side, (_, rows) in zip(sides, read, strict=True))]
-    return Delivery(pipeline.name, checkpoint, sink, sides), tagged(parts)
+            its_sink.open(entry.read_by(reader, whole.select(f"{column}.*"), Batch(0, "")))
+        sides.append(Side(entry, column, sinks))
+    return Delivery(pipeline.name, checkpoint, sink, sides), whole
 
 
-def tagged(parts: Iterable[tuple[DataFrame, str]]) -> DataFrame:
-    """Rows of several kinds, each in a column of its own, as one DataFrame."""
-    columns = (df.select(F.struct(*(F.col(quoted(name)) for name in df.columns)).alias(tag)) for df, tag in parts)
-    return reduce(partial(DataFrame.unionByName, allowMissingColumns=True), columns)
+def tagged(df: DataFrame, column: str) -> DataFrame:
+    """Rows in one column."""
+    return df.select(F.struct(*(F.col(quoted(name)) for name in df.columns)).alias(column))
 
 
 def kept_of(df: DataFrame, sides: Iterable[tuple[Side, Batch]]) -> DataFrame:
     """A batch without the rows of streams that nobody wants, now that their punctuations are known."""
     wanted = F.col(RESULT).isNotNull()
     for side, batch in sides:
-        time = f"{side.column}.{quoted(side.entry.scan.event_time)}"
-        wanted |= F.col(side.column).isNotNull() & (F.col(time).isNull() | behind(time, batch))
+        wanted |= side.entry.wanted(side.column, batch)
     return df.where(wanted)
 
 

@@ -72,7 +72,7 @@ def check_sink(session: SparkSession, sink: SinkDef | None) -> None:
 def check_sides(
     pipeline: Pipeline, sides: Sequence[Pipeline], streams: Mapping[str, DataFrame]
 ) -> list[tuple[Pipeline, list[tuple[str, str]]]]:
-    """The columns and types of queries over a pipeline's late and rejected rows, which must have sinks that can."""
+    """The columns and types of queries over the sides of a pipeline, all of which must have sinks that can."""
     if not sides:
         return []
     for each in (pipeline, *sides):

@@ -32,7 +32,7 @@ from slackwater.spark.batches import Batch
 from slackwater.spark.fused.changes import emits_changes
 from slackwater.spark.fused.fuse import chains, describe
 from slackwater.spark.plan import compile_plan, is_entry
-from slackwater.spark.sides import Entry
+from slackwater.spark.sides import Beside
 from slackwater.spark.views.reading import is_log
 from slackwater.spark.ways import Host, copies_of, way_of
 
@@ -65,8 +65,8 @@ def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     return Physical(way.host, reason, operators, explained(compile_plan(plan, streams)))
 
 
-def physical_beside(entry: Entry, reader: Pipeline, streams: Mapping[str, DataFrame]) -> Physical:
-    """How a query over late or rejected rows is run: as one more output of the query that these are of."""
+def physical_beside(entry: Beside, reader: Pipeline, streams: Mapping[str, DataFrame]) -> Physical:
+    """How a query over late, rejected or refused rows is run: as one more output of the query that these are of."""
     reason = f"an output of the query of '{entry.pipeline.name}', of the same batches"
     operators = tuple(
         Placed(each.node, each.depth, *_beside(each.node, entry)) for each in _placed(reader.plan, Host.NATIVE, False)
@@ -75,10 +75,10 @@ def physical_beside(entry: Entry, reader: Pipeline, streams: Mapping[str, DataFr
     return Physical(Host.NATIVE, reason, operators, explained(rows))
 
 
-def _beside(plan: Plan, entry: Entry) -> tuple[str, str]:
+def _beside(plan: Plan, entry: Beside) -> tuple[str, str]:
     match plan:
         case Scan():
-            return "scan", f"'{entry.scan.stream}' read once more, told by the punctuation of each batch"
+            return "scan", entry.how
         case Disorder():
             return "native", "nothing to control: the rows are final as they are"
         case Emit():

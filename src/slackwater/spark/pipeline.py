@@ -19,13 +19,14 @@ from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, walk
 from slackwater.algebra.policies import effective
 from slackwater.spark.accounts import accounts_after, accounts_kept
-from slackwater.spark.delivery import Delivery, Shows, divided, failed, undivided
-from slackwater.spark.fused.changes import DEFAULT, Form, emits_changes, form_of
+from slackwater.spark.control import Reads
+from slackwater.spark.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, tagged, undivided
+from slackwater.spark.fused.changes import DEFAULT, Form, emits_changes, form_of, with_refused
 from slackwater.spark.gauge.gauged import controls_of
 from slackwater.spark.guard import admit
 from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
-from slackwater.spark.sides import entries
+from slackwater.spark.sides import Beside, Refusing, entries
 from slackwater.spark.ticks import Silence, flushing, give, read_ticks
 from slackwater.spark.views.log import LogSink
 
@@ -38,14 +39,13 @@ OPENING = "Initializing sources"
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to run: until all that is there is read (`available_now`), or for ever, a batch `every` so often."""
+    """How to run: until all that is there is read (`available_now`), or for ever, one batch after the other."""
 
     available_now: bool = False
-    every: str = "0 seconds"
 
     @property
     def trigger(self) -> dict[str, Any]:
-        return {"availableNow": True} if self.available_now else {"processingTime": self.every}
+        return {"availableNow": True} if self.available_now else {"processingTime": "0 seconds"}
 
 
 def start(
@@ -60,22 +60,23 @@ def start(
 ) -> Running:
     """Starts a pipeline, or resumes it where its checkpoint says that it stood.
 
-    `sides` are pipelines that read its late or rejected rows: outputs of the same query. `on_rows` gives, for a name,
-    what shows the rows of that pipeline. The pipeline of a view writes to its `log`, which `readers` read: their
-    windows, too, are closed when its streams end.
+    `sides` are pipelines that read its late, rejected or refused rows: outputs of the same query. `on_rows` gives, for
+    a name, what shows the rows of that pipeline. The pipeline of a view writes to its `log`, which `readers` read:
+    their windows, too, are closed when its streams end.
     """
     admit(pipeline.plan, checkpoint)
     form, pipeline = _form(pipeline)
     ticks = read_ticks(_session(streams), checkpoint)
-    rows = compile_plan(pipeline.plan, streams, ticks, form).observe(OUTPUT, F.count(F.lit(1)).alias("rows"))
+    read = {f"{SIDE}{number}": entry for number, entry in enumerate(entries(pipeline, sides))}
+    rows = _compiled(pipeline.plan, streams, ticks, form, read)
+    rows = rows.observe(OUTPUT, F.count(RESULT if read else F.lit(1)).alias("rows"))
     shows = on_rows or (lambda _: None)
     delivery: Delivery | None
     if log is not None:
         log.open(rows)
         delivery = Delivery(pipeline.name, checkpoint, log)
-    elif sides:
-        read = [(entry, entry.rows(streams)) for entry in entries(pipeline, sides)]
-        delivery, rows = divided(pipeline, rows, checkpoint, shows, read)
+    elif read:
+        delivery, rows = divided(pipeline, rows, checkpoint, shows, read, streams)
     else:
         delivery = undivided(pipeline, rows, checkpoint, shows)
     write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
@@ -89,6 +90,17 @@ def _form(pipeline: Pipeline) -> tuple[Form, Pipeline]:
         return DEFAULT, pipeline
     form, options = form_of(pipeline.sink.options)
     return form, replace(pipeline, sink=replace(pipeline.sink, options=options))
+
+
+def _compiled(
+    plan: Plan, streams: Mapping[str, DataFrame], ticks: DataFrame | None, form: Form, read: Mapping[str, Beside]
+) -> DataFrame:
+    """The result; in one column if sides are `read`, beside those of what the operator of the query refuses."""
+    refused = {entry.scan.stream: column for column, entry in read.items() if isinstance(entry, Refusing)}
+    if refused:
+        return with_refused(plan, streams, Reads(ticks), form, RESULT, refused)
+    rows = compile_plan(plan, streams, ticks, form)
+    return tagged(rows, RESULT) if read else rows
 
 
 def _session(streams: Mapping[str, DataFrame]) -> SparkSession:

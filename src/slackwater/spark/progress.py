@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -12,6 +13,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from slackwater.spark.accounts import stream_of
 from slackwater.spark.control import READ
+from slackwater.spark.fused.changes import refused_by
+from slackwater.spark.fused.host import COUNTED as OUTPUTS
 from slackwater.spark.gauge.gauged import controls_of
 from slackwater.spark.punctuate import Account
 
@@ -23,11 +26,15 @@ COUNTED = {"rows_in": "rows", "late": "late", "rejected": "untimed", "suspect": 
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """The disorder control of one stream: what it has counted since the pipeline first began; times in ms."""
+    """The disorder control of one stream: what it has counted since the pipeline first began; times in ms.
+
+    `refused` is how many rows a stream with CHANGELOG BY has refused since this run began; None of other streams.
+    """
 
     stream: str
     dratio: float | None
     account: Account
+    refused: int | None = None
 
     @property
     def ratio(self) -> float:
@@ -49,8 +56,9 @@ class Control:
 class Progress:
     """One batch of a pipeline: counts are of this batch, `controls` and `held` of everything since the start.
 
-    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two. Beside these it counts
-    the `rows_read` from views, in order and none of them late; `views` names the logs.
+    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two. So are the rows that a
+    changelog `refused`, when their time came: they may have come in an earlier batch. Beside these it counts the
+    `rows_read` from views, in order and none of them late; `views` names the logs.
     """
 
     pipeline: str
@@ -67,6 +75,7 @@ class Progress:
     controls: tuple[Control, ...]
     views: tuple[str, ...] = ()
     rows_read: int = 0
+    refused: int = 0
 
     @property
     def ratio(self) -> float:
@@ -109,6 +118,7 @@ class Ledger:
         self.dratios = dratios
         self.after = after
         self.accounts = dict(kept)
+        self.refused: Counter[str] = Counter()
         self.batch = -1
 
     def entered(self, event: Mapping[str, Any]) -> Progress | None:
@@ -125,7 +135,8 @@ class Ledger:
             )
             for field, name in COUNTED.items()
         }
-        read = _read(observed)
+        read, refused = _read(observed), _refused(observed)
+        self.refused.update(refused)
         counts["rows_in"] += sum(read.values())
         return Progress(
             self.pipeline,
@@ -137,11 +148,13 @@ class Ledger:
             controls=tuple(self._control(name, account) for name, account in after.items()),
             views=tuple(read),
             rows_read=sum(read.values()),
+            refused=sum(refused.values()),
             **counts,
         )
 
     def _control(self, name: str, account: Account) -> Control:
-        return Control(stream_of(name), self.dratios.get(stream_of(name)), account)
+        stream = stream_of(name)
+        return Control(stream, self.dratios.get(stream), account, self.refused.get(stream))
 
 
 def accounts(query: StreamingQuery) -> dict[str, Account]:
@@ -162,6 +175,12 @@ def _read(observed: Mapping[str, Any]) -> dict[str, int]:
             name = _numbered(metric, READ)
             found[name] = max(found.get(name, 0), int(_values(row)["rows"] or 0))
     return found
+
+
+def _refused(observed: Mapping[str, Any]) -> dict[str, int]:
+    """How many rows each stream with CHANGELOG BY has refused."""
+    rows = [_values(row) for metric, row in observed.items() if metric.startswith(OUTPUTS)]
+    return refused_by({output: count for row in rows for output, count in row.items()})
 
 
 def _values(row: Any) -> dict[str, Any]:

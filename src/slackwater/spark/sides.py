@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.catalog import LATE, Pipeline, StreamDef
+from slackwater.algebra.catalog import LATE, REFUSED, Pipeline, StreamDef
 from slackwater.algebra.nodes import Disorder, Scan, walk
-from slackwater.algebra.sides import is_side, side_streams
+from slackwater.algebra.sides import REFUSAL, is_side, side_streams
 from slackwater.disorder.trace import RAW
 from slackwater.errors import QueryError
 from slackwater.spark.accounts import account_before, control_name
 from slackwater.spark.batches import Batch
-from slackwater.spark.lateness import late
+from slackwater.spark.control import Reads
+from slackwater.spark.fused.changes import DEFAULT, with_refused
+from slackwater.spark.lateness import behind, late
 from slackwater.spark.plan import scan_of
 from slackwater.spark.rejects import REASON, rejected
 from slackwater.spark.relation import quoted
@@ -40,15 +43,19 @@ def _side(pipeline: Pipeline) -> str | None:
     if len(found) > 1 and any(map(is_side, found)):
         raise QueryError(
             "SW-306",
-            f"the pipeline '{pipeline.name}' reads late or rejected rows together with other streams",
+            f"the pipeline '{pipeline.name}' reads late, rejected or refused rows together with other streams",
             expected="a query over one of them alone",
-            hint="write the late rows to a table or to files first, and read these as a stream",
+            hint="write these rows to a table or to files first, and read these as a stream",
         )
     return next(filter(is_side, found), None)
 
 
 def _sides(pipeline: Pipeline) -> dict[str, StreamDef]:
     return {each.name.lower(): each for each in side_streams(pipeline)}
+
+
+INSERTED = "an insert of a key that lives"
+UNKNOWN = "no change type that is known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +69,11 @@ class Entry:
     @property
     def scan(self) -> Scan:
         return scan_of(self.control)
+
+    @property
+    def how(self) -> str:
+        """How its rows are had, for `explain --physical`."""
+        return f"'{self.scan.stream}' read once more, told by the punctuation of each batch"
 
     def rows(self, streams: Mapping[str, DataFrame]) -> DataFrame:
         """All that a side may want of the stream: rejected rows alone can be told before the punctuation is known."""
@@ -79,6 +91,11 @@ class Entry:
         control = control_name(scan.stream, scan.event_time, self.control.policy, scan.arrival, scan.source)
         return replace(batch, punctuation=account_before(checkpoint, control, batch.number).punctuation)
 
+    def wanted(self, column: str, batch: Batch) -> Column:
+        """Which rows in a column of the query are late or rejected, now that the punctuation is known."""
+        time = f"{column}.{quoted(self.scan.event_time)}"
+        return F.col(column).isNotNull() & (F.col(time).isNull() | behind(time, batch))
+
     def read_by(self, reader: Pipeline, rows: DataFrame, batch: Batch) -> DataFrame:
         """The result of a side's query over the rows of a batch."""
         names = [field.name for field in self.scan.fields]
@@ -92,21 +109,59 @@ class Entry:
         return _sides(self.pipeline)[_side(reader) or ""].format == LATE
 
 
-def entries(pipeline: Pipeline, readers: Sequence[Pipeline]) -> list[Entry]:
-    """The streams of a pipeline of which someone reads late or rejected rows."""
+@dataclass(frozen=True, slots=True)
+class Refusing:
+    """A stream with CHANGELOG BY, as those see it who read the rows that it refused: an output of the operator."""
+
+    pipeline: Pipeline
+    scan: Scan
+    readers: tuple[Pipeline, ...]
+
+    @property
+    def how(self) -> str:
+        return f"an output of the operator of '{self.pipeline.name}', which refuses them"
+
+    def rows(self, streams: Mapping[str, DataFrame]) -> DataFrame:
+        names = "result", {self.scan.stream: "row"}
+        return with_refused(self.pipeline.plan, streams, Reads(), DEFAULT, *names).select("row.*")
+
+    def batch(self, batch: Batch, _: Path) -> Batch:
+        return batch
+
+    def wanted(self, column: str, _: Batch) -> Column:
+        return F.col(column).isNotNull()
+
+    def read_by(self, reader: Pipeline, rows: DataFrame, _: Batch) -> DataFrame:
+        """The result of a side's query over the refused rows of a batch: of those with a known change type, inserts."""
+        insert = F.lower(F.col(quoted(self.scan.change_type or ""))) == "insert"
+        why = F.when(insert, F.lit(INSERTED)).otherwise(F.lit(UNKNOWN))
+        return stateless(reader.plan, rows.withColumn(REFUSAL.name, why))
+
+
+Beside: TypeAlias = Entry | Refusing
+
+
+def entries(pipeline: Pipeline, readers: Sequence[Pipeline]) -> list[Beside]:
+    """The streams of a pipeline of which someone reads late or rejected rows, then those of which refused ones."""
     sides = _sides(pipeline)
-    read = {each.name: sides[_side(each) or ""] for each in readers}
-    streams = dict.fromkeys(each.options["stream"] for each in read.values())
+    found: dict[tuple[bool, str], list[Pipeline]] = {}
+    for each in readers:
+        side = sides[_side(each) or ""]
+        found.setdefault((side.format == REFUSED, side.options["stream"]), []).append(each)
     return [
-        _entry(pipeline, stream, [each for each in readers if read[each.name].options["stream"] == stream])
-        for stream in streams
+        (_refusing if refused else _entry)(pipeline, stream, own) for (refused, stream), own in sorted(found.items())
     ]
 
 
-def beside(reader: Pipeline, pipelines: Iterable[Pipeline]) -> Entry | None:
-    """The stream, as one of the pipelines reads it, of which a query reads late or rejected rows; None if of none."""
+def beside(reader: Pipeline, pipelines: Iterable[Pipeline]) -> Beside | None:
+    """The stream, as one of the pipelines reads it, of which a query reads one of its sides; None if of none."""
     found = [entries(each, readers) for each, readers in arranged([*pipelines, reader]) if readers]
     return found[0][0] if found else None
+
+
+def _refusing(pipeline: Pipeline, stream: str, readers: Sequence[Pipeline]) -> Refusing:
+    scans = (node for node in walk(pipeline.plan) if isinstance(node, Scan) and node.stream == stream)
+    return Refusing(pipeline, next(scans), tuple(readers))
 
 
 def _entry(pipeline: Pipeline, stream: str, readers: Sequence[Pipeline]) -> Entry:

@@ -1,4 +1,4 @@
-"""Queries over late and rejected rows: what can be said of each row by itself."""
+"""Queries over late, rejected and refused rows: what can be said of each row by itself."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _over(plan: Plan, df: DataFrame) -> Relation:
         case _:
             raise QueryError(
                 "SW-304",
-                f"{type(plan).__name__} cannot stand over late or rejected rows",
+                f"{type(plan).__name__} cannot stand over late, rejected or refused rows",
                 expected="SELECT and WHERE",
                 hint="write the rows to a table or to files first, and query these",
             )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from itertools import count
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -11,18 +13,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.kernels.running import Given, Ran, close, given_by, run
 from tests.kernels.test_laws import cut, told
-from tests.spark.conformance import _plain, _written, with_clock
+from tests.spark.conformance import Punctuations, _plain, _written
 from tests.spark.fused.staged import run_in_stages
 
 from slackwater.algebra.nodes import Plan
 from slackwater.kernels.fused import Fused
-from slackwater.lang import bind_query
+from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed, interpret
 from slackwater.spark.fused.cutting import CHAIN, Stages, stages
-from slackwater.spark.fused.fuse import describe, fused
+from slackwater.spark.fused.fuse import describe
 from slackwater.spark.fused.handing import hashed
 from slackwater.spark.fused.lowering import chain_of
+from slackwater.spark.gauge import steering
+from slackwater.spark.pipeline import Manner, start
+from slackwater.spark.sides import arranged
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
 from slackwater.testing.plans import Case, Shape, seeded_case
@@ -55,6 +60,12 @@ COLUMNS = {
     "of jumps": (("id",), ()),
     "of slots": (("id",), ("kind",)),
 }
+BESIDE = """
+CREATE SINK answers USING parquet OPTIONS (path '{folder}/answers');
+CREATE SINK lateness USING parquet OPTIONS (path '{folder}/lateness');
+INSERT INTO answers {query};
+INSERT INTO lateness SELECT late_by, punctuation, windows_missed FROM answers$late;
+"""
 WHOLE = {
     "only row by row before": "SELECT AVG(v) FROM (SELECT id, v FROM Readings WHERE v > 1) AS P [RANGE 3 TUPLES]",
     "one bucket before": """SELECT id, COUNT(*) FROM (SELECT id FROM Readings [FREQUENCY 3 TUPLES]) AS P
@@ -152,20 +163,26 @@ def test_a_hash_depends_on_what_group_by_tells_apart_alone():
     assert len(set((hashed([pa.array(range(1000))]) % 8).tolist())) == 8
 
 
-def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark, tmp_path, request):
+def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark, tmp_path, request, monkeypatch):
     feed = make_feed(Seeded(27), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=60, max_batches=4)
     plan = bound(CHAINS["by another"])
-    wanted = interpret(plan, {"Readings": Feed((*feed.batches[:2], Batch(), *feed.batches[2:], Batch()))})
+    fed = Feed((*feed.batches[:2], Batch(), *feed.batches[2:], Batch()))
+    wanted = interpret(plan, {"Readings": fed})
     late = Counter((each.late_by, each.punctuation, each.missed) for each in wanted.late)
     assert len(feed.batches) == 4 and len(late) > 2 and len(wanted.rows) > 9
+    text = BESIDE.format(query=CHAINS["by another"].replace("RATES", RATES), folder=tmp_path)
+    ((main, sides),) = arranged(parse_script(text, catalog=CATALOG).pipelines)
     spark.conf.set(CHAIN, "true")
     request.addfinalizer(lambda: spark.conf.unset(CHAIN))
     for batches in (2, 4):
-        rows = with_clock(*_written(spark, CATALOG.streams[0], feed, batches, tmp_path))
-        df = fused(plan, {"Readings": rows}, late=True)
-        writer = df.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "check"))
-        writer.trigger(availableNow=True).start(str(tmp_path / "out")).awaitTermination()
-    made = spark.read.parquet(str(tmp_path / "out")).collect()
-    assert Counter(tuple(map(_plain, row.late))[-3:] for row in made if row.late and row.late.punctuation) == late
-    results = Counter(tuple(map(_plain, row.result))[:-1] for row in made if row.result)
-    assert results == Counter(tuple(map(_plain, row.row.values())) for row in wanted.rows)
+        monkeypatch.setattr(steering, "Control", partial(Punctuations, Feed(fed.batches[: batches + 1])))
+        rows, _ = _written(spark, CATALOG.streams[0], feed, batches, tmp_path)
+        running = start(main, {"Readings": rows}, tmp_path / "check", Manner(available_now=True), sides=sides)
+        list(running.progress())
+    made, told = (read(spark, tmp_path / name) for name in ("answers", "lateness"))
+    assert told == late
+    assert made == Counter(tuple(map(_plain, row.row.values())) for row in wanted.rows)
+
+
+def read(spark, folder: Path) -> Counter[tuple[object, ...]]:
+    return Counter(tuple(map(_plain, row)) for row in spark.read.parquet(str(folder)).drop("batch").collect())

@@ -1,23 +1,20 @@
-"""Fused plans on Spark: they answer what the interpreter answers, late rows and all."""
+"""Fused plans on Spark: they answer what the interpreter answers (late rows: sinks/test_sides)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
-from tests.spark.conformance import _plain, _written, expected, with_clock
+from tests.spark.conformance import expected
 from tests.spark.fused.running import found
-from tests.spark.streams import finish
 
 from slackwater.algebra.nodes import Plan
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.semantics import Batch, Feed
 from slackwater.spark.fused.blobs import BUCKETS
-from slackwater.spark.fused.fuse import fuse, fused, reason
-from slackwater.spark.fused.host import METRICS
+from slackwater.spark.fused.fuse import fuse, reason
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feed
@@ -67,27 +64,6 @@ def test_a_bucket_wakes_when_the_punctuation_moves_by_a_millisecond(spark, tmp_p
     row = {"id": 1, "kind": "a", "v": 2, "x": 0.5, "ts": 5_000, "arrived": 5_000, "host": "h"}
     feed = Feed((Batch((row,), 5_000), Batch((), 6_000)))
     assert found(spark, {"it": plan}, feed, tmp_path) == {"it": Counter([(1, 2)])}
-
-
-def test_late_rows_come_tagged_beside_the_result(spark, tmp_path):
-    plan = bound("SELECT id, SUM(v) AS total FROM Readings [RANGE 5 seconds] WHERE v > 1 GROUP BY id")
-    feed = make_feed(Seeded(5), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=60, max_batches=4)
-    told = interpret(plan, {"Readings": replace(feed, batches=(*feed.batches, Batch()))})
-    late = [(*each.row.values(), each.late_by, each.punctuation, each.missed) for each in told.late]
-    late += [(*each.row.values(), None, None, None) for each in told.rejected]
-    assert len(told.late) > 2 and told.rows
-    rows = with_clock(*_written(spark, CATALOG.streams[0], feed, len(feed.batches), tmp_path))
-    df = fused(plan, {"Readings": rows}, late=True)
-    query = finish(df, tmp_path / "check", "tagged")
-    found = spark.table("tagged").collect()
-    spark.catalog.dropTempView("tagged")
-    assert Counter(tuple(map(_plain, row.late)) for row in found if row.output == "late") == Counter(late)
-    result = Counter(tuple(map(_plain, row.result))[:-1] for row in found if row.output == "result")
-    assert result == Counter(tuple(each.row.values()) for each in told.rows)
-    observed = [item for event in query.recentProgress for item in event["observedMetrics"].items()]
-    counts = [row for name, row in observed if name.startswith(METRICS)]
-    assert sum(row["late"] or 0 for row in counts) == len(late)
-    assert sum(row["lost"] or 0 for row in counts) == sum(each.missed > 0 for each in told.late)
 
 
 def test_a_batch_dataframe_is_answered_as_a_whole(spark):

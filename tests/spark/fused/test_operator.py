@@ -16,7 +16,7 @@ from slackwater.kernels.fused import Fused
 from slackwater.kernels.segments import MOST
 from slackwater.spark.fused.blobs import by_bucket, gathered, ipc, joined, read
 from slackwater.spark.fused.kernel import kernel_of
-from slackwater.spark.fused.operator import Operator
+from slackwater.spark.fused.operator import Operator, frame
 
 DOCUMENT = (
     '{"columns": [["k", "int"], ["x", "double"], ["ts", "timestamp"]], "time": "ts", "arrival": null, "steps": '
@@ -121,13 +121,11 @@ def test_a_timer_steps_without_rows():
     assert store.timers == {7}
 
 
-def test_late_rows_are_counted_even_if_nobody_reads_them():
-    store = Store()
-    early, late = batch([1], [1.0], [9_000]), batch([1, 1], [2.0, 3.0], [1_000, 8_000])
-    list(operator(store).handleInputRows(None, iter([blobs(early)]), Clock(5)))
-    (frame,) = operator(store).handleInputRows(None, iter([blobs(late)]), Clock(10))
-    (row,) = frame[frame["output"] == "late"].to_dict("records")
-    assert (row["rows"], row["missed"], row["body"]) == (2, 1, b"")
+def test_rows_of_an_output_are_counted_even_if_nobody_reads_them():
+    rows = batch([1, 1], [2.0, 3.0], [1_000, 8_000])
+    made = frame({"result": rows, "refused/S": rows, "refused/T": rows.slice(0, 0)}, ("result",))
+    assert made[["output", "rows"]].to_numpy().tolist() == [["result", 2], ["refused/S", 2]]
+    assert made["body"].tolist() == [ipc(rows), b""]
 
 
 def test_a_missing_piece_and_another_query_are_errors():

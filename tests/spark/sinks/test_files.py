@@ -25,7 +25,7 @@ def test_side_outputs_that_come_later_need_another_path(tmp_path):
 
 def test_side_outputs_that_are_read_no_more_need_another_path(tmp_path):
     (tmp_path / "batch=0").mkdir()
-    with pytest.raises(InputError, match="beside late or rejected rows") as caught:
+    with pytest.raises(InputError, match="beside late, rejected or refused rows") as caught:
         own_sink(pipeline(tmp_path))
     assert caught.value.code == "SW-439"
     batch_sink(pipeline(tmp_path)).open(None)

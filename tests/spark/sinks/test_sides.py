@@ -4,12 +4,11 @@ import json
 from collections import Counter
 from dataclasses import replace
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.spark.conformance import _plain, _written
+from tests.spark.conformance import Punctuations, _plain, _written
 from tests.spark.conformance import expected as result_of
 from tests.spark.sinks.running import finished
 
@@ -18,11 +17,11 @@ from slackwater.app.views import rewritten
 from slackwater.disorder import controller
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import parse_script
-from slackwater.semantics import Feed, interpret
+from slackwater.semantics import Batch, Feed, interpret
 from slackwater.spark.gauge import steering
 from slackwater.spark.pipeline import Manner, start
 from slackwater.spark.sides import arranged
-from slackwater.testing.catalog import CATALOG, EVENTS, READINGS
+from slackwater.testing.catalog import CATALOG, EDITS, EVENTS, PULSES, READINGS
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feeds
 
@@ -33,17 +32,6 @@ INSERT INTO answers {query};
 INSERT INTO lateness SELECT *, late_by + v AS more FROM answers$late WHERE kind IS NOT NULL;
 INSERT INTO bad SELECT raw, reason FROM Readings$rejected;
 """
-
-
-class Given:
-    """In the place of a controller: gives the punctuations of a feed."""
-
-    def __init__(self, feed: Feed, *_: object) -> None:
-        self.latest = list(accumulate((each.punctuation or 0 for each in feed.batches), max))
-        self.answer = "0 0"
-
-    def step(self, batch: int, _: object) -> None:
-        self.answer = f"{self.latest[min(batch, len(self.latest) - 1)] // 1_000} 0"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +50,7 @@ def test_late_and_rejected_rows_are_those_of_the_interpreter(spark, tmp_path, qu
     ((main, sides),) = arranged(rewritten(script))
     rows, _ = _written(spark, READINGS, feed, len(feed.batches), tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steering, "Control", partial(Given, feed))
+        patch.setattr(steering, "Control", partial(Punctuations, feed))
         list(start(main, {"Readings": rows}, tmp_path / "check", Manner(available_now=True), sides=sides).progress())
     answer = interpret(script.pipelines[0].plan, {"Readings": feed})
     expected = Counter(
@@ -137,6 +125,72 @@ def punctuated(feed: Feed, slack: int) -> Feed:
         times = (np.array([row[name] for row in rows], dtype=np.int64) // 1_000 for name in ("ts", "arrived"))
         batches.append(replace(batch, punctuation=max(0, alone.observe(*times)) * 1_000))
     return Feed(tuple(batches))
+
+
+REFUSING = """
+CREATE SINK answers USING parquet OPTIONS (path '{folder}/answers', 'changelog.netChanges' 'false');
+CREATE SINK twice USING parquet OPTIONS (path '{folder}/twice');
+CREATE SINK lateness USING parquet OPTIONS (path '{folder}/lateness');
+INSERT INTO answers {query};
+INSERT INTO twice SELECT ts, op, id, v, refusal FROM {side}$refused WHERE v < 90;
+"""
+LIVES, UNKNOWN = "an insert of a key that lives", "no change type that is known"
+
+
+def edits(*rows: tuple[int, str | None, int, int]) -> tuple[dict[str, object], ...]:
+    return tuple({"op": op, "id": key, "v": v, "ts": ts * SECOND} for ts, op, key, v in rows)
+
+
+FEEDS = {
+    "Edits": (
+        Batch(edits((3, "insert", 1, 30), (1, "Insert", 1, 10), (2, "insert", 2, 20), (4, "what", 3, 40)), 5 * SECOND),
+        Batch(edits((6, "insert", 2, 60), (7, "delete", 2, 70), (8, "insert", 2, 80)), 9 * SECOND),
+        Batch(edits((10, "INSERT", 2, 95), (12, None, 4, 50), (1, "insert", 1, 11)), 20 * SECOND),
+    ),
+    "Pulses": (Batch(({"id": 2, "v": 7, "ts": SECOND},), 5 * SECOND), Batch((), 9 * SECOND), Batch((), 20 * SECOND)),
+}
+REFUSED = {30: LIVES, 40: UNKNOWN, 60: LIVES, 95: LIVES, 50: UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("query", "side", "more"),
+    [
+        ("SELECT id, v FROM Edits EMIT CHANGES", "Edits", "INSERT INTO lateness SELECT * FROM answers$late;"),
+        ("SELECT E.id, P.v FROM Edits E, Pulses [RANGE 9 seconds] P WHERE E.id = P.id EMIT CHANGES", "answers", ""),
+    ],
+)
+def test_refused_rows_are_those_of_the_interpreter_and_every_one_is_counted(spark, tmp_path, query, side, more):
+    """Which of two inserts is refused goes by their times; the query stops halfway and goes on."""
+    text = REFUSING.format(folder=tmp_path, query=query, side=side) + more
+    script = parse_script(text, catalog=CATALOG)
+    ((main, sides),) = arranged(rewritten(script))
+    given = [each for each in (EDITS, PULSES) if each.name in query]
+    runs = []
+    with pytest.MonkeyPatch.context() as patch:
+        for batches in (2, 3):
+            patch.setattr(steering, "Control", partial(Punctuations, Feed(FEEDS["Edits"][:batches])))
+            streams = {
+                each.name: _written(spark, each, Feed(FEEDS[each.name]), batches, tmp_path / each.name)[0]
+                for each in given
+            }
+            running = start(main, streams, tmp_path / "check", Manner(available_now=True), sides=sides)
+            runs.append(list(running.progress()))
+    fed = {each.name: Feed((*FEEDS[each.name][:2], Batch(), *FEEDS[each.name][2:], Batch())) for each in given}
+    answer = interpret(script.pipelines[0].plan, fed)
+    expected = [tuple(each.row[name] for name in ("ts", "op", "id", "v")) for each in answer.refused]
+    assert {row[-1] for row in expected} == set(REFUSED)
+    found = [tuple(map(_plain, row)) for row in spark.read.parquet(f"{tmp_path}/twice").drop("batch").collect()]
+    assert sorted(found) == sorted((*row, REFUSED[row[-1]]) for row in expected if row[-1] < 90)
+    assert [sum(each.refused for each in records) for records in runs] == [3, 2]
+    assert sum(each.rows_out for records in runs for each in records) == len(answer.changes)
+    if more:
+        assert spark.read.parquet(f"{tmp_path}/lateness").count() == len(answer.late) == 1
+
+
+def test_a_stream_that_is_no_changelog_has_no_refused_rows():
+    query = "SELECT ts, 'x' AS op, id, v FROM Readings EMIT CHANGES"
+    with pytest.raises(QueryError, match=r"there is no stream or view 'answers\$refused'"):
+        parse_script(REFUSING.format(folder="out", query=query, side="answers"), catalog=CATALOG)
 
 
 POISON = (

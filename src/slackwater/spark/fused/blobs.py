@@ -101,11 +101,9 @@ def structs_of(schema: pa.Schema) -> Mapped:
 
 
 def _tagged(name: str, rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    own = pa.StructArray.from_arrays(rows.columns, names=rows.schema.names)
-    kinds = pa.repeat(pa.scalar(name), rows.num_rows)
-    nothing = {field.name: pa.nulls(rows.num_rows, field.type) for field in schema}
-    columns = nothing | {"output": kinds, name: own.cast(schema.field(name).type)}
-    return pa.RecordBatch.from_arrays(list(columns.values()), schema=schema)
+    own = pa.StructArray.from_arrays(rows.columns, names=rows.schema.names).cast(schema.field(name).type)
+    columns = [own if field.name == name else pa.nulls(rows.num_rows, field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

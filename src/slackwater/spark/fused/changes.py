@@ -11,8 +11,9 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.nodes import Disorder, Emit, Mode, Plan, walk
+from slackwater.algebra.nodes import Disorder, Emit, Mode, Plan, Scan, walk
 from slackwater.errors import InputError, QueryError
 from slackwater.kernels.arrays import EARLIEST
 from slackwater.kernels.changelog.boundaries import AtBoundaries, changelog_kernel
@@ -24,8 +25,8 @@ from slackwater.spark.control import Reads
 from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.spark.fused.entry import Entry
-from slackwater.spark.fused.host import Input, hosted, output
-from slackwater.spark.fused.kernel import LATE, RESULT, Batches
+from slackwater.spark.fused.host import Input, hosted, output, tagged
+from slackwater.spark.fused.kernel import RESULT, Batches
 from slackwater.spark.fused.partitioning import Partitioning
 from slackwater.spark.fused.partitioning import partitioning as columns_of
 from slackwater.spark.relation import quoted
@@ -77,17 +78,51 @@ class ChangesKernel:
         return State.read(fetch)
 
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
-        after, changelog, late, refused, _ = self.kernel.step(state, batches, punctuation)
-        sides = {f"{LATE}/{name}": rows for name, rows in late.items()}
-        return after, {RESULT: changelog} | sides | {f"{REFUSED}/{name}": rows for name, rows in refused.items()}
+        after, changelog, _, refused, _ = self.kernel.step(state, batches, punctuation)
+        return after, {RESULT: changelog} | {output_of(name): rows for name, rows in refused.items()}
 
 
 def emits_changes(plan: Plan) -> bool:
     return isinstance(plan, Emit) and plan.mode is Mode.CHANGES
 
 
+def output_of(stream: str) -> str:
+    """The output of the rows that a stream with CHANGELOG BY refuses."""
+    return f"{REFUSED}/{stream}"
+
+
+def refused_by(metrics: Mapping[str, int | None]) -> dict[str, int]:
+    """How many rows each stream refused, by what Spark's progress counted under the names of outputs.
+
+    >>> refused_by({"refused/Edits": 3, "refused/Other": None})
+    {'Edits': 3, 'Other': 0}
+    """
+    return {output.removeprefix(output_of("")): rows or 0 for output, rows in metrics.items()}
+
+
 def changelog(plan: Plan, streams: Inputs, reads: Reads, form: Form = DEFAULT) -> DataFrame:
     """A streaming DataFrame of the changelog, to be written in append mode. On batch DataFrames, that of all rows."""
+    kernel, blobs = _hosted(plan, streams, reads, form, (RESULT,))
+    schema = kernel.outputs[RESULT]
+    return output(blobs, RESULT, schema, schema.names)
+
+
+def with_refused(
+    plan: Plan, streams: Inputs, reads: Reads, form: Form, result: str, refused: Mapping[str, str]
+) -> DataFrame:
+    """The changelog and the rows that streams refused, from one operator: each kind in a column of its own.
+
+    `result` names that of the changelog, `refused` those of each stream whose rows are wanted.
+    """
+    names = {RESULT: result} | {output_of(stream): column for stream, column in refused.items()}
+    kernel, blobs = _hosted(plan, streams, reads, form, tuple(names))
+    rows = tagged(blobs, {name: kernel.outputs[name] for name in names})
+    return rows.select(*(F.col(quoted(name)).alias(column) for name, column in names.items()))
+
+
+def _hosted(
+    plan: Plan, streams: Inputs, reads: Reads, form: Form, wanted: tuple[str, ...]
+) -> tuple[ChangesKernel, DataFrame]:
     document = json.dumps(changes_of(plan))
     make = partial(kernel_of, document, form)
     kernel, by = make(), _columns(document)
@@ -100,9 +135,9 @@ def changelog(plan: Plan, streams: Inputs, reads: Reads, form: Form = DEFAULT) -
         for name, entry in _entries(plan).items()
     }
     about = json.dumps([document, asdict(form), by, BUCKETS])
-    blobs = hosted(make, inputs, hashlib.sha256(about.encode()).hexdigest(), (RESULT,))
-    schema = kernel.outputs[RESULT]
-    return output(blobs, RESULT, schema, schema.names)
+    refusing = [output_of(node.stream) for node in walk(plan) if isinstance(node, Scan) and node.change_type]
+    counted = tuple(dict.fromkeys(refusing))
+    return kernel, hosted(make, inputs, hashlib.sha256(about.encode()).hexdigest(), wanted, counted)
 
 
 def refusal(plan: Plan) -> str | None:

@@ -50,16 +50,15 @@ class Entry:
         return clock_of(stream_of(self.scan, streams))
 
 
-def entered(plan: Plan, *, whole: bool = False) -> tuple[Entry, Plan]:
+def entered(plan: Plan) -> tuple[Entry, Plan]:
     """The entry of a plan over one stream, and the plan without what the entry does.
 
-    With `whole` every row goes in: late rows are told even if the query would not want them. So does it where rows
-    are numbered: their numbers count all.
+    Where rows are numbered every row goes in: their numbers count all.
     """
     controls = [node for node in walk(plan) if isinstance(node, Disorder)]
     if len(controls) != 1:
         raise QueryError("SW-305", f"the fused operator reads one stream, not {len(controls)}", hint="run them apart")
-    if whole or _numbers(plan):
+    if _numbers(plan):
         return Entry(controls[0]), plan
     conditions: list[Expr] = []
     rest = _without(plan, conditions)

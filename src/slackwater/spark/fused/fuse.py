@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,8 +21,8 @@ from slackwater.spark.fused.blobs import BUCKETS
 from slackwater.spark.fused.changes import DEFAULT, Form, changelog, emits_changes, refusal
 from slackwater.spark.fused.cutting import CHAIN, Stages, stages, whole
 from slackwater.spark.fused.entry import Entry, entered
-from slackwater.spark.fused.host import Input, Stage, chained, hosted, output, tagged
-from slackwater.spark.fused.kernel import LATE, RESULT, kernel_of, plain_columns, stage_of
+from slackwater.spark.fused.host import Input, Stage, chained, hosted, output
+from slackwater.spark.fused.kernel import RESULT, kernel_of, plain_columns, stage_of
 from slackwater.spark.fused.lowering import chain_of
 from slackwater.spark.relation import quoted
 
@@ -37,17 +37,7 @@ def fuse(plan: Plan, streams: Inputs, reads: Reads | None = None, form: Form = D
     if emits_changes(plan):
         return changelog(plan, streams, reads or Reads(), form)
     made = _made(plan, chain=chains(streams))
-    (schema,) = made.schemas((RESULT,)).values()
-    return output(made.blobs(streams, (RESULT,), reads or Reads()), RESULT, schema, plain_columns(schema))
-
-
-def fused(plan: Plan, streams: Inputs, late: bool = False) -> DataFrame:
-    """As `fuse`; with `late`, rows of both kinds: `output` is `result` or `late`, and the column of that name has
-    the row. A late row is that of the stream, with `late_by`, `punctuation` and `missed`."""
-    if not late:
-        return fuse(plan, streams)
-    made = _made(plan, late=True, chain=chains(streams))
-    return tagged(made.blobs(streams, (RESULT, LATE), Reads()), made.schemas((RESULT, LATE)))
+    return output(made.blobs(streams, reads or Reads()), RESULT, made.schema, plain_columns(made.schema))
 
 
 def reason(plan: Plan) -> str | None:
@@ -95,28 +85,27 @@ class _Made:
     def _stage(self, number: int) -> Any:
         return partial(stage_of, self.document, number, self.entry.scan.stream)
 
-    def blobs(self, streams: Inputs, wanted: tuple[str, ...], reads: Reads) -> DataFrame:
+    def blobs(self, streams: Inputs, reads: Reads) -> DataFrame:
         name, columns = self.entry.scan.stream, [quoted(name) for name, _ in json.loads(self.document)["columns"]]
         rows = self.entry.rows(streams, reads).select(*columns)
         stream = Input(rows, self.entry.clock(streams), self.stages.columns[0])
         about = json.dumps([self.document, self.stages.columns, BUCKETS])
         digest = hashlib.sha256(about.encode()).hexdigest()
         if not self.stages.cuts or not rows.isStreaming:
-            return hosted(self._whole, {name: stream}, digest, wanted)
+            return hosted(self._whole, {name: stream}, digest, (RESULT,))
         each = [Stage(self._stage(number), by) for number, by in enumerate(self.stages.columns)]
-        return chained(each, name, stream, digest, wanted)
+        return chained(each, name, stream, digest)
 
-    def schemas(self, names: Iterable[str]) -> dict[str, pa.Schema]:
-        """The columns of the rows of these outputs."""
-        outputs = self._whole().outputs
-        return {name: outputs[name] for name in names}
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the results."""
+        return self._whole().outputs[RESULT]
 
 
-def _made(plan: Plan, late: bool = False, chain: bool = False) -> _Made:
-    entry, rest = entered(plan, whole=late)
+def _made(plan: Plan, chain: bool = False) -> _Made:
+    entry, rest = entered(plan)
     steps = chain_of(rest)
-    if not late:
-        steps["columns"] = _needed(steps)
+    steps["columns"] = _needed(steps)
     found = stages(parse(steps)) if chain else whole(parse(steps))
     document = json.dumps({**steps, "cuts": found.cuts} if found.cuts else steps)
     return _Made(entry, document, found)

@@ -14,27 +14,23 @@ import pyarrow.compute as pc
 from slackwater.kernels.keys import normal
 from slackwater.kernels.rows import COLUMN
 from slackwater.spark.fused.blobs import BUCKET, BUCKETS, SCHEMA, by_bucket, ipc
-from slackwater.spark.fused.kernel import RESULT, Batches, missed
+from slackwater.spark.fused.kernel import RESULT, Batches
 
-HANDED = f"{SCHEMA}, missed long, clock timestamp"
+HANDED = f"{SCHEMA}, clock timestamp"
 """Blobs again. Their clock is NULL, so that none is late to Spark, whose watermark is said to be of that column."""
-COLUMNS = ("bucket", "input", "part", "piece", "rows", "body", "missed")
+COLUMNS = ("bucket", "input", "part", "piece", "rows", "body")
 
 
-def handed(made: Batches, wanted: Sequence[str], by: Sequence[str], part: int, *, first: bool) -> pd.DataFrame:
-    """What a step yields, for the buckets of the next stage; outputs other than the results only pass through it.
+def handed(made: Batches, by: Sequence[str], part: int, *, first: bool) -> pd.DataFrame:
+    """The results of a step, for the buckets of the next stage.
 
     The first time every bucket gets something, if only no rows: it has to know of the punctuation from the start.
     """
     rows: list[tuple[object, ...]] = []
     for bucket, own in split(made[RESULT], by):
-        rows.append((bucket, RESULT, part, 0, own.num_rows, ipc(own), 0))
-    for name, own in made.items():
-        if name != RESULT and own.num_rows:
-            body = ipc(own) if name in wanted else b""
-            rows.append((BUCKETS[0], name, part, 0, own.num_rows, body, missed(name, own)))
+        rows.append((bucket, RESULT, part, 0, own.num_rows, ipc(own)))
     if first:
-        rows += [(bucket, RESULT, part, 0, 0, b"", 0) for bucket in (BUCKETS if by else BUCKETS[:1])]
+        rows += [(bucket, RESULT, part, 0, 0, b"") for bucket in (BUCKETS if by else BUCKETS[:1])]
     return pd.DataFrame(rows, columns=list(COLUMNS)).assign(clock=pd.Series(dtype="datetime64[ns]"))
 
 

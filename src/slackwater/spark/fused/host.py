@@ -16,12 +16,13 @@ from pyspark.sql.types import StructField, StructType
 from slackwater.spark.control import WATERMARKED, clocked
 from slackwater.spark.fused.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, structs_of, to_blobs
 from slackwater.spark.fused.handing import HANDED
-from slackwater.spark.fused.kernel import LATE
+from slackwater.spark.fused.kernel import RESULT
 from slackwater.spark.fused.operator import OUTPUT, Make, Operator, at_rest
 from slackwater.spark.relation import TIME, quoted
 from slackwater.spark.session import require_state_store
 
-METRICS = "slackwater.fused"
+COUNTED = "slackwater.counted"
+"""The name, but for a number, under which Spark's progress has how many rows outputs had."""
 _numbers = count(1)
 
 
@@ -35,10 +36,12 @@ class Input:
     by: tuple[str, ...] = ()
 
 
-def hosted(make: Make, inputs: Mapping[str, Input], about: str, wanted: tuple[str, ...]) -> DataFrame:
+def hosted(
+    make: Make, inputs: Mapping[str, Input], about: str, wanted: tuple[str, ...], counted: Sequence[str] = ()
+) -> DataFrame:
     """The outputs of a kernel as blobs: one operator over all its inputs, each under the watermark of its control.
 
-    `wanted` names the outputs whose rows are wanted; the others are only counted.
+    `wanted` names the outputs whose rows are wanted, `counted` those whose number is, in Spark's progress.
     """
     if not all(each.rows.isStreaming for each in inputs.values()):
         # The end of a stream is that of all its parts, which only one bucket knows.
@@ -47,7 +50,7 @@ def hosted(make: Make, inputs: Mapping[str, Input], about: str, wanted: tuple[st
     out = _grouped(_clocked_all(inputs)).transformWithStateInPandas(
         Operator(make, about, wanted), OUTPUT, "Append", "EventTime"
     )
-    return out.observe(f"{METRICS}.{next(_numbers)}", *_counted("output"))
+    return out.observe(f"{COUNTED}.{next(_numbers)}", *map(_count, counted)) if counted else out
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +61,16 @@ class Stage:
     by: tuple[str, ...]
 
 
-def chained(stages: Sequence[Stage], name: str, given: Input, about: str, wanted: tuple[str, ...]) -> DataFrame:
-    """The outputs of the last of several kernels as blobs. Each hands on what it yields in the same batch; Spark's
+def chained(stages: Sequence[Stage], name: str, given: Input, about: str) -> DataFrame:
+    """The results of the last of several kernels as blobs. Each hands on what it yields in the same batch; Spark's
     watermark passes through them all, so that each steps with the same punctuation."""
     *firsts, last = stages
     blobs = _clocked_all({name: given}, placed=True)
     for number, (stage, after) in enumerate(pairwise(stages)):
-        operator = Operator(stage.make, f"{about}/{number}", wanted, to=after.by)
+        operator = Operator(stage.make, f"{about}/{number}", (RESULT,), to=after.by)
         out = _grouped(blobs).transformWithStateInPandas(operator, under_watermark(HANDED), "Append", "EventTime")
-        blobs = [out if number else out.observe(f"{METRICS}.{next(_numbers)}", *_counted("input"))]
-    operator = Operator(last.make, f"{about}/{len(firsts)}", wanted)
+        blobs = [out]
+    operator = Operator(last.make, f"{about}/{len(firsts)}", (RESULT,))
     return _grouped(blobs).transformWithStateInPandas(operator, OUTPUT, "Append", "EventTime")
 
 
@@ -85,19 +88,18 @@ def output(blobs: DataFrame, name: str, schema: pa.Schema, columns: Sequence[str
 
 
 def tagged(blobs: DataFrame, schemas: Mapping[str, pa.Schema]) -> DataFrame:
-    """The rows of several outputs: `output` says which, and the column of that name has the row, the others NULL."""
-    structs = [pa.field(name, pa.struct(list(schema))) for name, schema in schemas.items()]
-    schema = pa.schema([pa.field("output", pa.string()), *structs])
-    return blobs.select("output", "body").mapInArrow(structs_of(schema), from_arrow_schema(schema))
+    """The rows of several outputs, each in the column that has the name of its output; the others are NULL."""
+    schema = pa.schema([pa.field(name, pa.struct(list(own))) for name, own in schemas.items()])
+    own = blobs.where(F.col("output").isin(*schemas)).select("output", "body")
+    return own.mapInArrow(structs_of(schema), from_arrow_schema(schema))
 
 
 def _grouped(blobs: Iterable[DataFrame]) -> GroupedData:
     return reduce(DataFrame.unionByName, blobs).groupBy("bucket")
 
 
-def _counted(output: str) -> list[Column]:
-    late = F.when(F.split(output, "/")[0] == LATE, F.col("rows"))
-    return [F.sum(late).alias("late"), F.sum("missed").alias("lost")]
+def _count(output: str) -> Column:
+    return F.sum(F.when(F.col("output") == output, F.col("rows"))).alias(output)
 
 
 def _packed(name: str, given: Input, *, placed: bool = False) -> DataFrame:

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from slackwater.kernels.chain import parse
 from slackwater.kernels.fused import EVENT_TIME, Fused
@@ -17,32 +16,8 @@ from slackwater.kernels.state import State
 
 Batches = Mapping[str, pa.RecordBatch]
 
-RESULT, LATE = "result", "late"
-"""The outputs that every kernel has. One with several inputs may have late rows for each: `late/NAME`. How many windows
-a late row missed is in the column `MISSED`."""
-MISSED = "missed"
-
-
-def is_late(output: str) -> bool:
-    """Whether an output is of late rows.
-
-    >>> is_late("late"), is_late("late/Traffic"), is_late("result")
-    (True, True, False)
-    """
-    return output.partition("/")[0] == LATE
-
-
-def missed(output: str, rows: pa.RecordBatch) -> int:
-    """How many rows of an output missed something."""
-    return pc.sum(pc.greater(rows.column(MISSED), 0)).as_py() or 0 if is_late(output) else 0
-
-
-class Kept(Protocol):
-    """A state: a head, written at each batch, and pieces that are written once under names that are never reused."""
-
-    def names(self) -> list[str]: ...
-
-    def piece(self, name: str) -> bytes: ...
+RESULT = "result"
+"""The output that every kernel has. Late rows are none: whoever reads them reads the stream (spark.lateness)."""
 
 
 class Hosted(Protocol):
@@ -68,11 +43,10 @@ class Hosted(Protocol):
 class ChainKernel:
     """A chain of operators, or a stage of one, over the one stream that is its input."""
 
-    def __init__(self, steps: Fused | Opening | Later, nothing: pa.RecordBatch, stream: str, *outputs: str) -> None:
+    def __init__(self, steps: Fused | Opening | Later, nothing: pa.RecordBatch, stream: str) -> None:
         self.steps, self.nothing, self.stream = steps, nothing, stream
-        _, result, late = steps.step(steps.init(), nothing, 0)
-        made = {RESULT: result, LATE: late}
-        self._outputs = {name: made[name].schema for name in outputs}
+        _, result, _ = steps.step(steps.init(), nothing, 0)
+        self._outputs = {RESULT: result.schema}
 
     @property
     def inputs(self) -> dict[str, pa.Schema]:
@@ -89,9 +63,8 @@ class ChainKernel:
         return State.read(fetch)
 
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
-        after, result, late = self.steps.step(state, batches.get(self.stream, self.nothing), punctuation)
-        made = {RESULT: result, LATE: late}
-        return after, {name: made[name] for name in self._outputs}
+        after, result, _ = self.steps.step(state, batches.get(self.stream, self.nothing), punctuation)
+        return after, {RESULT: result}
 
 
 def plain_columns(schema: pa.Schema) -> list[str]:
@@ -103,7 +76,7 @@ def plain_columns(schema: pa.Schema) -> list[str]:
 def kernel_of(document: str, stream: str) -> ChainKernel:
     """The kernel of a chain, compiled once in each worker."""
     fused = Fused(json.loads(document))
-    return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.schema), stream, RESULT, LATE)
+    return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.schema), stream)
 
 
 @lru_cache(maxsize=64)
@@ -112,6 +85,6 @@ def stage_of(document: str, number: int, stream: str) -> ChainKernel:
     chain = parse(document)
     if number == 0:
         first = Opening(chain)
-        return ChainKernel(first, first.nothing, stream, RESULT, LATE)
+        return ChainKernel(first, first.nothing, stream)
     later = Later(chain, number)
-    return ChainKernel(later, later.nothing, RESULT, RESULT)
+    return ChainKernel(later, later.nothing, RESULT)

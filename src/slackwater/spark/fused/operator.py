@@ -18,9 +18,9 @@ from slackwater.kernels.arrays import EARLIEST, LATEST
 from slackwater.kernels.state import HEAD
 from slackwater.spark.fused.blobs import ipc, joined
 from slackwater.spark.fused.handing import handed
-from slackwater.spark.fused.kernel import Batches, Hosted, missed
+from slackwater.spark.fused.kernel import Batches, Hosted
 
-OUTPUT = "output string, rows long, missed long, body binary"
+OUTPUT = "output string, rows long, body binary"
 TICKS = 1_000
 """Spark's watermark counts milliseconds."""
 Make = Callable[[], Hosted]
@@ -61,11 +61,10 @@ class Operator(StatefulProcessor):
             state = kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
         state, made = kernel.step(state, batches, watermark * TICKS)
         self._keep(state, names, watermark, None if kept is None else int(kept[2]))
-        made = {**made, **{name: rows for name, rows in batches.items() if name not in kernel.inputs}}
         if self.to is None:
             yield frame(made, self.wanted)
         else:
-            yield handed(made, self.wanted, self.to, key[0], first=kept is None)
+            yield handed(made, self.to, key[0], first=kept is None)
 
     def _keep(self, state: Any, before: set[str], watermark: int, timer: int | None) -> None:
         """Writes the head and what is new of the pieces, removes what is gone, and moves the timer."""
@@ -108,13 +107,11 @@ def at_rest(make: Make, wanted: tuple[str, ...]) -> Callable[[Any, pd.DataFrame]
 
 
 def frame(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:
-    """What a step yields as a few rows: for each output how many rows, how many of them missed something, and them."""
+    """What a step yields as a few rows: for each output how many rows, and, where they are wanted, them."""
     rows = [
-        (name, batch.num_rows, missed(name, batch), ipc(batch) if name in wanted else b"")
-        for name, batch in made.items()
-        if batch.num_rows
+        (name, batch.num_rows, ipc(batch) if name in wanted else b"") for name, batch in made.items() if batch.num_rows
     ]
-    return pd.DataFrame(rows, columns=["output", "rows", "missed", "body"])
+    return pd.DataFrame(rows, columns=["output", "rows", "body"])
 
 
 def _batches(rows: Iterator[pd.DataFrame]) -> Batches:

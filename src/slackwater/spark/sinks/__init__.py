@@ -49,7 +49,7 @@ def batch_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink:
         "SW-456",
         f"the sink '{name}' has the format {format_}, which cannot take one of several outputs exactly once",
         expected="one of " + ", ".join((*OWN_FORMATS, "memory", *FILES, *APPENDED)),
-        hint="write late and rejected rows, and the result that they belong to, to one of these",
+        hint="write late, rejected and refused rows, and the result that they belong to, to one of these",
     )
 
 

@@ -46,7 +46,7 @@ def check_files(name: str, format_: str, options: Mapping[str, str]) -> None:
     """Before Spark's own file sink writes: its log would hide folders of batches that are there without one."""
     folder = Path(path_of(options))
     if format_ in FILES and path_of(options) and not (folder / LOG).exists() and any(folder.glob("batch=*")):
-        raise mixed(name, "batches were written there beside late or rejected rows")
+        raise mixed(name, "batches were written there beside late, rejected or refused rows")
 
 
 def path_of(options: Mapping[str, str]) -> str:
