@@ -159,15 +159,19 @@ def renamed(expr: Expr, rename: Callable[[str], str | Tree]) -> Expr:
     return Expr(text(parsed(expr.sql).transform(swap)), expr.type)
 
 
-def conjuncts(expr: Expr) -> tuple[Expr, ...]:
-    """The parts of a condition that AND joins.
+def conjuncts(condition: Expr | None) -> tuple[Expr, ...]:
+    """The parts of a condition that AND joins, those in parentheses included; none of no condition.
 
-    >>> [part.sql for part in conjuncts(Expr("a > 1 AND (b OR c) AND d", "boolean"))]
-    ['a > 1', '(b OR c)', 'd']
+    >>> [part.sql for part in conjuncts(Expr("(a > 1 AND (b AND c)) AND (d OR e)", "boolean"))]
+    ['a > 1', 'b', 'c', '(d OR e)']
     """
-    tree = parsed(expr.sql)
-    parts = tree.flatten(unnest=False) if isinstance(tree, exp.And) else [tree]
-    return tuple(Expr(text(part), "boolean") for part in parts)
+    if condition is None:
+        return ()
+    inner = parsed(condition.sql).unnest()
+    if not isinstance(inner, exp.And):
+        return (condition,)
+    parts = (Expr(text(part), condition.type) for part in inner.flatten(unnest=False))
+    return tuple(leaf for part in parts for leaf in conjuncts(part))
 
 
 def conjunction(parts: tuple[Expr, ...]) -> Expr:

@@ -67,3 +67,8 @@ def has_aggregate(plan: Plan) -> bool:
             return False
         case _:
             return any(has_aggregate(each) for each in inputs(plan))
+
+
+def is_jump(plan: Plan) -> bool:
+    """Whether a frequency picks the instants of a window rather than rows."""
+    return isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE

@@ -232,3 +232,23 @@ def walk(plan: Plan) -> list[Plan]:
     for each in inputs(plan):
         found += walk(each)
     return found
+
+
+def stated(operator: Plan) -> tuple[Expr, ...]:
+    """The expressions that one operator states itself."""
+    match operator:
+        case Select(condition=condition):
+            return (condition,)
+        case Join(condition=condition):
+            return (condition,) if condition else ()
+        case Project(items=items):
+            return tuple(item.expr for item in items)
+        case Aggregate(group=group, aggregates=aggregates):
+            return tuple(item.expr for item in group + aggregates)
+        case _:
+            return ()
+
+
+def emits_changes(plan: Plan) -> bool:
+    """Whether a query asks for a changelog."""
+    return isinstance(plan, Emit) and plan.mode is Mode.CHANGES

@@ -8,21 +8,7 @@ from typing import TypeAlias
 
 from slackwater.algebra.catalog import ViewDef
 from slackwater.algebra.expressions import columns
-from slackwater.algebra.nodes import (
-    Aggregate,
-    Emit,
-    Join,
-    Minus,
-    Mode,
-    Plan,
-    Project,
-    Select,
-    Subquery,
-    View,
-    Window,
-    walk,
-)
-from slackwater.algebra.schema import Expr
+from slackwater.algebra.nodes import Emit, Minus, Mode, Plan, Subquery, View, Window, stated, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,18 +71,3 @@ class Change:
 
 
 Rule: TypeAlias = Callable[[Plan, Context], Change | None]
-
-
-def stated(operator: Plan) -> tuple[Expr, ...]:
-    """The expressions that one operator states itself."""
-    match operator:
-        case Select(condition=condition):
-            return (condition,)
-        case Join(condition=condition):
-            return (condition,) if condition else ()
-        case Project(items=items):
-            return tuple(item.expr for item in items)
-        case Aggregate(group=group, aggregates=aggregates):
-            return tuple(item.expr for item in group + aggregates)
-        case _:
-            return ()

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import parsed
+from slackwater.algebra.expressions import conjuncts, parsed
 from slackwater.algebra.lengths import MICROSECONDS, ONE_TUPLE, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -38,7 +38,6 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
-from slackwater.rewrite.references import parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ class Meter:
 
     def select(self, plan: Select, rows: Flow) -> Flow:
         self.evaluated += rows.instants * rows.size
-        kept = self.workload.share ** len(parts(plan.condition))
+        kept = self.workload.share ** len(conjuncts(plan.condition))
         return Flow(rows.instants, rows.size * kept, rows.emitted * kept)
 
     def aggregate(self, plan: Aggregate, rows: Flow) -> Flow:
@@ -185,4 +184,4 @@ def _share(window: Window) -> float:
 
 
 def _on_equality(join: Join) -> bool:
-    return any(isinstance(parsed(part.sql), exp.EQ) for part in parts(join.condition))
+    return any(isinstance(parsed(part.sql), exp.EQ) for part in conjuncts(join.condition))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import conjunction
+from slackwater.algebra.expressions import conjunction, conjuncts
 from slackwater.algebra.nodes import Join, Plan, Select
 from slackwater.rewrite.change import Change, Context
 from slackwater.rewrite.passage import passes
-from slackwater.rewrite.references import parts, reads
+from slackwater.rewrite.references import reads
 
 
 def interleave_selections(plan: Plan, context: Context) -> Change | None:
@@ -20,6 +20,6 @@ def interleave_selections(plan: Plan, context: Context) -> Change | None:
             on_one_side = needed <= set(schema_of(left)) or needed <= set(schema_of(right))
             if on_one_side or not passes(condition, join, context):
                 return None
-            both = conjunction((*parts(own), *parts(condition)))
+            both = conjunction((*conjuncts(own), *conjuncts(condition)))
             return Change(replace(join, condition=both), f"{condition} decides which pairs there are")
     return None

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from slackwater.algebra.expressions import conjunction
+from slackwater.algebra.expressions import conjunction, conjuncts
 from slackwater.algebra.nodes import Plan, Select
 from slackwater.rewrite.change import Change, Context
 from slackwater.rewrite.passage import passes
-from slackwater.rewrite.references import parts
 
 
 def merge_selections(plan: Plan, context: Context) -> Change | None:
     """The inverse of splitting, where no conjunct of the inner selection sinks."""
     match plan:
         case Select(child=Select(child=child, condition=inner), condition=outer):
-            if any(passes(part, child, context.under(plan)) for part in parts(inner)):
+            if any(passes(part, child, context.under(plan)) for part in conjuncts(inner)):
                 return None
-            both = conjunction((*parts(inner), *parts(outer)))
+            both = conjunction((*conjuncts(inner), *conjuncts(outer)))
             return Change(Select(child, both), "two selections in a row are one")
     return None

@@ -22,10 +22,10 @@ from slackwater.algebra.nodes import (
     Subquery,
     Window,
     inputs,
+    stated,
     with_inputs,
 )
 from slackwater.algebra.schema import Expr, Field, Schema
-from slackwater.rewrite.change import stated
 from slackwater.rewrite.references import plain, with_references
 
 P = TypeVar("P", bound=Plan)

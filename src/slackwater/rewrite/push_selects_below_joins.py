@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import conjunction
+from slackwater.algebra.expressions import conjunction, conjuncts
 from slackwater.algebra.nodes import Join, Plan, Select
 from slackwater.algebra.schema import Expr
 from slackwater.rewrite.change import Change, Context
-from slackwater.rewrite.references import is_pure, parts, reads, respelled
+from slackwater.rewrite.references import is_pure, reads, respelled
 
 
 def push_selects_below_joins(plan: Plan, context: Context) -> Change | None:
@@ -17,8 +17,8 @@ def push_selects_below_joins(plan: Plan, context: Context) -> Change | None:
     match plan:
         case Select(child=Join() as join, condition=condition) | (Join(condition=Expr() as condition) as join):
             for side in ("left", "right"):
-                mine = tuple(part for part in parts(condition) if _reads_only(part, join, side))
-                rest = tuple(part for part in parts(condition) if part not in mine)
+                mine = tuple(part for part in conjuncts(condition) if _reads_only(part, join, side))
+                rest = tuple(part for part in conjuncts(condition) if part not in mine)
                 if mine:
                     return Change(_without(plan, rest, _sunk(join, side, conjunction(mine))), _why(mine, side))
     return None

@@ -9,7 +9,7 @@ from typing import TypeVar
 from sqlglot import exp
 
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.expressions import columns, conjuncts, parsed, renamed, resolved, text
+from slackwater.algebra.expressions import columns, parsed, renamed, resolved, text
 from slackwater.algebra.nodes import Aggregate, Frequency, Item, Join, Plan, Project, Select, Subquery, Window
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Field, Schema
 
@@ -39,20 +39,6 @@ def reads(expr: Expr, schema: Schema) -> frozenset[Field]:
 def is_pure(expr: Expr, schema: Schema) -> bool:
     """Whether an expression depends on the columns of its row alone: no pseudo-column, nothing random."""
     return all(name in schema for name in columns(expr)) and is_deterministic(expr)
-
-
-def parts(condition: Expr | None) -> tuple[Expr, ...]:
-    """The conjuncts of a condition, those in parentheses included; none of no condition.
-
-    >>> [str(part) for part in parts(Expr("(a AND (b AND c)) AND (d OR e)", "boolean"))]
-    ['a', 'b', 'c', '(d OR e)']
-    """
-    if condition is None:
-        return ()
-    inner = parsed(condition.sql).unnest()
-    if not isinstance(inner, exp.And):
-        return (condition,)
-    return tuple(leaf for each in conjuncts(Expr(text(inner), condition.type)) for leaf in parts(each))
 
 
 def respelled(expr: Expr, schema: Schema) -> Expr:

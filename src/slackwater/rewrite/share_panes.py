@@ -10,8 +10,8 @@ from sqlglot import exp
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import parsed
 from slackwater.algebra.lengths import Kind, Length
-from slackwater.algebra.nodes import Aggregate, Plan, Select, Window
-from slackwater.rewrite.change import Change, Context, stated
+from slackwater.algebra.nodes import Aggregate, Plan, Select, Window, stated
+from slackwater.rewrite.change import Change, Context
 from slackwater.rewrite.references import is_pure
 
 MERGEABLE = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.First, exp.Last)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from slackwater.algebra.expressions import conjunction
+from slackwater.algebra.expressions import conjunction, conjuncts
 from slackwater.algebra.nodes import Plan, Select
 from slackwater.rewrite.change import Change, Context
 from slackwater.rewrite.passage import passes
-from slackwater.rewrite.references import parts
 
 
 def split_selections(plan: Plan, context: Context) -> Change | None:
     """CSQL section 5, splitting. It fires where at least one conjunct sinks and at least one does not."""
     if not isinstance(plan, Select):
         return None
-    every = parts(plan.condition)
+    every = conjuncts(plan.condition)
     sinking = tuple(part for part in every if passes(part, plan.child, context))
     staying = tuple(part for part in every if part not in sinking)
     if not sinking or not staying:

@@ -72,7 +72,7 @@ def _key(number: int) -> str:
 
 def _equalities(left: Schema, right: Schema, condition: Expr | None) -> Iterator[tuple[str, str]]:
     """The columns of the left and the right that must be equal, of one type."""
-    for each in conjuncts(condition) if condition else ():
+    for each in conjuncts(condition):
         tree = parsed(each.sql)
         if not (
             isinstance(tree, exp.EQ) and isinstance(tree.this, exp.Column) and isinstance(tree.expression, exp.Column)

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from slackwater.algebra.expressions import columns
-from slackwater.algebra.nodes import Aggregate, Frequency, Join, Plan, Project, Select, Window, inputs
-from slackwater.algebra.schema import Expr, Schema
+from slackwater.algebra.nodes import Aggregate, Frequency, Join, Plan, Project, Select, Window, inputs, stated
+from slackwater.algebra.schema import Schema
 from slackwater.spark.relation import Relation, column_name, quoted
 
 IsEntry = Callable[[Plan], bool]
@@ -48,23 +48,9 @@ def narrowed(relation: Relation, names: frozenset[str]) -> Relation:
 def _references(plan: Plan, is_entry: IsEntry) -> Iterator[str]:
     if is_entry(plan):
         return
-    for expr in _stated(plan):
+    for expr in stated(plan):
         yield from columns(expr)
     if isinstance(plan, (Window, Frequency)):
         yield from plan.by
     for each in inputs(plan):
         yield from _references(each, is_entry)
-
-
-def _stated(plan: Plan) -> list[Expr]:
-    match plan:
-        case Select(condition=condition):
-            return [condition]
-        case Join(condition=Expr() as condition):
-            return [condition]
-        case Project(items=items):
-            return [item.expr for item in items]
-        case Aggregate(group=group, aggregates=aggregates):
-            return [item.expr for item in group + aggregates]
-        case _:
-            return []

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, columns, parsed, text
-from slackwater.algebra.instants import instants_of
-from slackwater.algebra.lengths import ONE_TUPLE
+from slackwater.algebra.instants import instants_of, is_jump
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -22,8 +21,8 @@ from slackwater.algebra.nodes import (
     Union,
     Window,
     inputs,
+    stated,
 )
-from slackwater.algebra.schema import Expr
 from slackwater.errors import QueryError
 from slackwater.spark.aggregates import counts_distinct, is_distinct, needs_order
 
@@ -50,11 +49,6 @@ def obstacles(plan: Plan) -> Iterator[Obstacle]:
         yield Obstacle(plan, reason)
     for each in inputs(plan):
         yield from obstacles(each.child if is_jump(plan) and isinstance(each, Window) else each)
-
-
-def is_jump(plan: Plan) -> bool:
-    """Whether a frequency picks the instants of a window rather than rows."""
-    return isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
 
 
 def even(query: Plan) -> bool:
@@ -126,16 +120,6 @@ def _in_order(plan: Plan) -> bool:
 
 def _of_rows(node: Select | Project | Aggregate) -> str:
     """Of the attributes of an instant only `row_number` counts rows."""
-    named = {reference.lower() for expr in _stated(node) for reference in columns(expr)}
+    named = {reference.lower() for expr in stated(node) for reference in columns(expr)}
     counted = "row_number" in named and not schema_of(node.child).matching("row_number")
     return "row_number counts rows in their order" if counted else ""
-
-
-def _stated(node: Select | Project | Aggregate) -> list[Expr]:
-    match node:
-        case Select(condition=condition):
-            return [condition]
-        case Project(items=items):
-            return [item.expr for item in items]
-        case Aggregate(group=group, aggregates=aggregates):
-            return [item.expr for item in group + aggregates]

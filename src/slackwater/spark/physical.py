@@ -25,11 +25,11 @@ from slackwater.algebra.nodes import (
     Union,
     View,
     Window,
+    emits_changes,
     inputs,
 )
 from slackwater.kernels.changelog.structures import STRUCTURES
 from slackwater.spark.batches import Batch
-from slackwater.spark.fused.changes import emits_changes
 from slackwater.spark.fused.fuse import chains, describe
 from slackwater.spark.plan import compile_plan, is_entry
 from slackwater.spark.sides import Beside

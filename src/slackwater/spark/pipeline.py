@@ -16,12 +16,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slackwater.algebra.catalog import Pipeline
-from slackwater.algebra.nodes import Disorder, Plan, walk
+from slackwater.algebra.nodes import Disorder, Plan, emits_changes, walk
 from slackwater.algebra.policies import effective
 from slackwater.spark.accounts import accounts_after, accounts_kept
 from slackwater.spark.control import Reads
 from slackwater.spark.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, tagged, undivided
-from slackwater.spark.fused.changes import DEFAULT, Form, emits_changes, form_of, with_refused
+from slackwater.spark.fused.changes import DEFAULT, Form, form_of, with_refused
 from slackwater.spark.gauge.gauged import controls_of
 from slackwater.spark.guard import admit
 from slackwater.spark.plan import compile_plan, scan_of

@@ -30,10 +30,10 @@ from slackwater.algebra.nodes import (
     Window,
 )
 from slackwater.algebra.schema import Field, Schema
-from slackwater.errors import InputError, nearest
 from slackwater.spark.aggregates import aggregated
 from slackwater.spark.control import Reads, clock_of, clocked
 from slackwater.spark.fused.changes import DEFAULT, Form
+from slackwater.spark.fused.entry import stream_of
 from slackwater.spark.fused.fuse import fuse
 from slackwater.spark.joins import joined, united, without
 from slackwater.spark.narrow import covered, named_in, narrowed
@@ -128,20 +128,13 @@ class Native:
 
     def entry(self, plan: Plan) -> Relation:
         """The controller sees every row of the stream; what the query does not need is left out beside it."""
-        scan, df = scan_of(plan), self.stream(scan_of(plan))
+        scan, df = scan_of(plan), stream_of(scan_of(plan), self.streams)
         columns = {"arrival": scan.arrival, "source": scan.source}
         read = self.reads.rows(df, scan.event_time, control_of(plan).policy, name=scan.stream, **columns)
         rows = _uncontrolled(plan, read)
         if any(each is plan for each in self.covered):
             rows = narrowed(rows, self.names)
         return replace(rows, df=clocked(rows.df, TIME, clock_of(df))) if df.isStreaming else rows
-
-    def stream(self, scan: Scan) -> DataFrame:
-        names = {name.lower(): name for name in self.streams}
-        if scan.stream.lower() not in names:
-            hint = nearest(scan.stream, self.streams)
-            raise InputError("SW-432", f"no DataFrame is given for the stream '{scan.stream}'", hint=hint)
-        return self.streams[names[scan.stream.lower()]]
 
 
 def is_entry(plan: Plan) -> bool:

@@ -19,6 +19,7 @@ from slackwater.spark.accounts import account_before, control_name
 from slackwater.spark.batches import Batch
 from slackwater.spark.control import Reads
 from slackwater.spark.fused.changes import DEFAULT, with_refused
+from slackwater.spark.fused.entry import stream_of
 from slackwater.spark.lateness import behind, late
 from slackwater.spark.plan import scan_of
 from slackwater.spark.rejects import REASON, rejected
@@ -77,7 +78,7 @@ class Entry:
 
     def rows(self, streams: Mapping[str, DataFrame]) -> DataFrame:
         """All that a side may want of the stream: rejected rows alone can be told before the punctuation is known."""
-        found = next(df for name, df in streams.items() if name.lower() == self.scan.stream.lower())
+        found = stream_of(self.scan, streams)
         hidden = [name for name in (RAW, REASON) if name in found.columns]
         rows = found.select(*(F.col(quoted(field.name)) for field in self.scan.fields), *hidden)
         wants_late = any(self.is_late_to(each) for each in self.readers)

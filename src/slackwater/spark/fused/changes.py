@@ -13,7 +13,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.nodes import Disorder, Emit, Mode, Plan, Scan, walk
+from slackwater.algebra.nodes import Disorder, Plan, Scan, walk
 from slackwater.errors import InputError, QueryError
 from slackwater.kernels.arrays import EARLIEST
 from slackwater.kernels.changelog.boundaries import AtBoundaries, changelog_kernel
@@ -80,10 +80,6 @@ class ChangesKernel:
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
         after, changelog, _, refused, _ = self.kernel.step(state, batches, punctuation)
         return after, {RESULT: changelog} | {output_of(name): rows for name, rows in refused.items()}
-
-
-def emits_changes(plan: Plan) -> bool:
-    return isinstance(plan, Emit) and plan.mode is Mode.CHANGES
 
 
 def output_of(stream: str) -> str:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import columns
-from slackwater.algebra.nodes import Aggregate, Disorder, Plan, Project, Scan, Select, inputs, walk, with_inputs
+from slackwater.algebra.nodes import Disorder, Plan, Scan, Select, inputs, stated, walk, with_inputs
 from slackwater.algebra.schema import Expr
 from slackwater.errors import InputError, QueryError, nearest
 from slackwater.spark.control import Reads, clock_of
@@ -93,13 +93,5 @@ def _is_selected(plan: Plan) -> bool:
 
 def _numbers(plan: Plan) -> bool:
     """Whether the plan names `row_number`."""
-    exprs: list[Expr] = []
-    for node in walk(plan):
-        match node:
-            case Select(condition=condition):
-                exprs.append(condition)
-            case Project(items=items):
-                exprs += [item.expr for item in items]
-            case Aggregate(group=group, aggregates=aggregates):
-                exprs += [item.expr for item in group + aggregates]
+    exprs = [expr for node in walk(plan) for expr in stated(node)]
     return any(name.lower().rpartition(".")[2] == "row_number" for expr in exprs for name in columns(expr))

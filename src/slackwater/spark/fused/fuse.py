@@ -12,13 +12,13 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, walk
+from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, emits_changes, walk
 from slackwater.errors import QueryError
 from slackwater.kernels.chain import parse
 from slackwater.spark.control import Reads
 from slackwater.spark.fused import changes
 from slackwater.spark.fused.blobs import BUCKETS
-from slackwater.spark.fused.changes import DEFAULT, Form, changelog, emits_changes, refusal
+from slackwater.spark.fused.changes import DEFAULT, Form, changelog, refusal
 from slackwater.spark.fused.cutting import CHAIN, Stages, stages, whole
 from slackwater.spark.fused.entry import Entry, entered
 from slackwater.spark.fused.host import Input, Stage, chained, hosted, output

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, parsed, text
-from slackwater.algebra.instants import instants_of
+from slackwater.algebra.instants import instants_of, is_jump
 from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -105,15 +105,11 @@ def windowed(plan: Plan) -> list[dict[str, Any]]:
     while isinstance(source, Select | Project):
         source = inputs(source)[0]
     made = steps(plan)
-    if isinstance(source, Subquery | View | Frequency) and not _is_jump(source) and instants_of(source).at_boundaries:
+    if isinstance(source, Subquery | View | Frequency) and not is_jump(source) and instants_of(source).at_boundaries:
         slide = length(instants_of(source).every)
         below = steps(source)
         return [*below, {"op": "window", "range": slide, "every": slide}, *made[len(below) :]]
     return made
-
-
-def _is_jump(plan: Plan) -> bool:
-    return isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
 
 
 def window_step(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slackwater.algebra.catalog import Pipeline, SinkDef
 from slackwater.algebra.keys import key_of
-from slackwater.algebra.nodes import Emit, Mode
+from slackwater.algebra.nodes import emits_changes
 from slackwater.errors import InputError
 from slackwater.spark.sinks.files import FILES, Appended, Files, check_files
 from slackwater.spark.sinks.memory import Memory
@@ -28,7 +28,7 @@ def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
         case SinkDef(format=format_, options=options, name=name) if format_.lower() == "postgres":
             from slackwater.spark.sinks.postgres.sink import Postgres  # noqa: PLC0415 (psycopg is an extra)
 
-            return Postgres(pipeline.name, name, options, _is_changelog(pipeline), key_of(pipeline.plan))
+            return Postgres(pipeline.name, name, options, emits_changes(pipeline.plan), key_of(pipeline.plan))
         case SinkDef(format=format_, options=options, name=name):
             check_files(name, format_.lower(), options)
     return None
@@ -51,7 +51,3 @@ def batch_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink:
         expected="one of " + ", ".join((*OWN_FORMATS, "memory", *FILES, *APPENDED)),
         hint="write late, rejected and refused rows, and the result that they belong to, to one of these",
     )
-
-
-def _is_changelog(pipeline: Pipeline) -> bool:
-    return isinstance(pipeline.plan, Emit) and pipeline.plan.mode is Mode.CHANGES

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.algebra.columns import schema_of
+from slackwater.algebra.instants import is_jump
 from slackwater.algebra.nodes import Frequency, Plan, inputs
 from slackwater.spark.batches import Batch
 from slackwater.spark.control import CLOCK
-from slackwater.spark.obstacles import is_jump
 from slackwater.spark.policy import TICKS_PER_MS
 from slackwater.spark.relation import quoted
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from slackwater.algebra.catalog import Pipeline, ViewDef
 from slackwater.algebra.checks import check_final
 from slackwater.algebra.columns import schema_of
-from slackwater.algebra.nodes import Emit, Plan
+from slackwater.algebra.nodes import Emit, Plan, emits_changes
 from slackwater.errors import QueryError
 from slackwater.rewrite import rewrite
-from slackwater.spark.fused.changes import emits_changes
 from slackwater.spark.fused.fuse import describe
 from slackwater.spark.obstacles import even, obstacles
 from slackwater.spark.views.reading import kept_plan, over_logs, over_named_logs, views_in
