@@ -5,23 +5,20 @@ What has no kernel is refused (SW-363), and what has no meaning (SW-243).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from slackwater.algebra.checks import GATHERING
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import columns, parsed
 from slackwater.algebra.finality import changing
-from slackwater.algebra.instants import instants_of
-from slackwater.algebra.lengths import ONE_TUPLE, Length
+from slackwater.algebra.instants import instants_of, is_jump
+from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
     Distinct,
     Emit,
     Frequency,
-    Item,
     Join,
     Minus,
     Plan,
@@ -35,23 +32,17 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
-from slackwater.algebra.schema import PSEUDO_COLUMNS, Schema
-from slackwater.errors import QueryError
-from slackwater.kernels.expressions import marks_of
-from slackwater.spark.fused.edges import Lowered, Named, Node, edged, final, key_under, unique
+from slackwater.algebra.schema import PSEUDO_COLUMNS
+from slackwater.spark.fused.edges import Lowered, Node, edged, final, key_under, unique
 from slackwater.spark.fused.finality import SETS, leaf_of, one_stream, row_wise, unions
-from slackwater.spark.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, with_marks
-from slackwater.spark.fused.lowering import call, chain_of, length, steps_over
+from slackwater.spark.fused.lowering import chain_of, length, steps_over
 from slackwater.spark.fused.meeting import meeting
-from slackwater.spark.fused.pairing import paired
-from slackwater.spark.fused.sequence import as_stream, by_birth, in_sequence
-from slackwater.spark.fused.trees import tree_of
+from slackwater.spark.fused.relational import counted, joined, over, refused, uncountable
+from slackwater.spark.fused.sequence import in_sequence
 from slackwater.spark.fused.turns import in_turn
 
 RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
-ORDERED = ("first", "last")
-"""The calls that depend on the order of rows."""
 
 
 def changes_of(plan: Plan) -> Node:
@@ -106,20 +97,20 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
         case Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
             below = lowered(child)
             return edged(plan, {"op": "window", "range": length.amount, "child": below.node}, below.names, [below.node])
-        case Frequency(child=Window(every=within) as window, every=every, by=by) if within == ONE_TUPLE:
-            return _counted(plan, window, every, window.by or by, by)
-        case Window(every=every, by=by):
-            return _counted(plan, plan, every, by, by)
+        case Frequency(child=Window() as window) if is_jump(plan):
+            return _counted(plan, window)
+        case Window():
+            return _counted(plan, plan)
         case Frequency():
             return _chained(plan) if one_stream(plan) else _piped(plan, read)
         case Select(child=Join() as join, condition=condition) if not _marks(condition.sql):
-            return _join(plan, join, [condition.sql], _stands(plan))
+            return _joined(plan, join, _stands(plan))
         case Join():
-            return _join(plan, plan, [], read)
+            return _joined(plan, plan, read)
         case Aggregate() | Distinct() if read and not gathered and instants_of(plan).by and (leaf := leaf_of(plan)):
             return _chain_over(leaf, plan)  # each part has its own groups
         case Select() | Project() | Aggregate() | Distinct():
-            return _over(plan, plan.child, lowered(plan.child, read))
+            return over(plan, plan.child, lowered(plan.child, read))
         case Union(left=left, right=right) | Minus(left=left, right=right):
             one, two = lowered(left, read), lowered(right, read)
             node = {"op": type(plan).__name__.lower(), "left": one.node, "right": two.node}
@@ -127,38 +118,14 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
     raise refused(f"a {type(plan).__name__.lower()} of this kind has no changelog operator")
 
 
-def refused(what: str) -> QueryError:
-    return QueryError(
-        "SW-363",
-        what,
-        expected="windows in time over several streams; windows and frequencies of any kind over one",
-        hint="use RANGE in time without SLIDE, write what several streams yield to a sink and read that, or EMIT FINAL",
-    )
+def _joined(plan: Plan, join: Join, read: bool) -> Lowered:
+    return joined(plan, join, lowered(join.left, read), lowered(join.right, read))
 
 
-def uncountable() -> QueryError:
-    return QueryError(
-        "SW-243",
-        "rows that may still change cannot be counted",
-        expected="the rows of a stream, which stay what they are",
-        hint="count them in the query that reads this, or use RANGE in time without SLIDE and FREQUENCY",
-    )
-
-
-def _counted(plan: Plan, window: Window, every: Length, by: tuple[str, ...], count_by: tuple[str, ...]) -> Lowered:
-    """A window whose rows leave when others come, over the rows of a stream."""
-    strict = isinstance(plan, Frequency) and plan.strict
+def _counted(plan: Window | Frequency, window: Window) -> Lowered:
     if changing(window.child):
         raise uncountable()
-    below = lowered(window.child)
-    if every.is_time or strict:
-        raise refused("only every n-th row of a stream can be an instant of a changelog")
-    below = replace(below, node=as_stream(below.node if one_stream(window.child) else in_sequence(below.node)))
-    here = below.over(window.child)
-    columns = [[here.find(reference).name for reference in each] for each in (by, count_by)]
-    length = {"time" if window.range.is_time else "tuples": window.range.amount}
-    node = {"op": "counted", "range": length, "every": every.amount, "by": columns[0], "count_by": columns[1]}
-    return edged(plan, {**node, "child": below.node}, below.names, [below.node])
+    return counted(plan, window, lowered(window.child))
 
 
 def _stands(plan: Plan) -> bool:
@@ -176,71 +143,6 @@ def _counts_parts(plan: Plan) -> bool:
             window = instants_of(child).window
             return window is not None and not window.is_time and bool(instants_of(child).by)
     return False
-
-
-def _over(plan: Select | Project | Aggregate | Distinct, child: Plan, below: Lowered) -> Lowered:
-    """The operator of a plan over that of its input."""
-    made = _made(plan, below.over(child), below)
-    number = NO_NUMBER if numberless(below.node) else NUMBER
-    asked = number is NUMBER and "row_number" in set().union(*map(marks_of, _trees(made.node)))
-    if asked:
-        below = replace(below, node=numbered(below.node))
-    if any(function in ORDERED for _, function, *_ in made.node.get("calls", ())):
-        below = replace(below, node=by_birth(below.node))
-    node = with_marks(made.node, plan, number)
-    made = edged(plan, {**node, "child": below.node}, made.names, [below.node])
-    if not (asked and isinstance(plan, Select)):
-        return made
-    items = _same(made.names, schema_of(plan))
-    return edged(plan, {"op": "project", "items": items, "child": made.node}, made.names, [made.node])
-
-
-def _same(names: Sequence[str], fields: Schema) -> list[list[Any]]:
-    """The columns of an operator as they are."""
-    return [[name, ["column", name], field.type] for name, field in zip(names, fields, strict=True)]
-
-
-def _trees(node: Node) -> list[Any]:
-    """The expressions of an operator."""
-    items = [tree for _, tree, _ in [*node.get("items", ()), *node.get("group", ())]]
-    arguments = [tree for _, _, given, *_ in node.get("calls", ()) for tree in given]
-    return [*items, *arguments, *([node["condition"]] if "condition" in node else [])]
-
-
-def _made(plan: Select | Project | Aggregate | Distinct, here: Schema, below: Lowered) -> Lowered:
-    """The operator without its input."""
-    match plan:
-        case Select(condition=condition):
-            node, names = {"op": "filter", "condition": tree_of(condition, here)}, below.names
-        case Project(items=items):
-            names = unique([item.name for item in items])
-            node = {"op": "project", "items": _items(items, names, here)}
-        case Aggregate(group=group, aggregates=aggregates):
-            names = unique([item.name for item in group + aggregates])
-            calls = [[name, *call(item, here)[1:]] for name, item in zip(names[len(group) :], aggregates, strict=True)]
-            node = {"op": "aggregate", "group": _items(group, names, here), "calls": calls}
-        case Distinct():
-            node, names = {"op": "distinct"}, below.names
-    return Lowered(node, names)
-
-
-def _items(items: tuple[Item, ...], names: Sequence[str], here: Schema) -> list[list[Any]]:
-    return [[name, tree_of(item.expr, here), item.expr.type] for name, item in zip(names, items, strict=False)]
-
-
-def _join(plan: Plan, join: Join, above: list[str], read: bool) -> Lowered:
-    """A join with the conditions that stand above it; what compares one side with the other finds the pairs."""
-    one, two = lowered(join.left, read), lowered(join.right, read)
-    schema = schema_of(join)
-    names = unique([schema.reference(field) for field in schema])
-    here = Named(schema.fields, names)
-    sides = Named(schema.fields, one.names + two.names)
-    conditions = [*([] if join.condition is None else [join.condition.sql]), *above]
-    on, others = paired(conditions, sides, len(one.names))
-    rest = [tree_of(part, here) for part in others]
-    condition = None if not rest else rest[0] if len(rest) == 1 else ["and", *rest]
-    node = {"op": "join", "columns": list(names), "on": on, "condition": condition}
-    return edged(plan, {**node, "left": one.node, "right": two.node}, names, [one.node, two.node])
 
 
 def _marks(sql: str) -> bool:
@@ -278,7 +180,7 @@ def _piped(plan: Window | Frequency, read: bool) -> Lowered:
     if changing(plan):
         raise uncountable()
     match plan:
-        case Frequency(child=Window(every=within) as window) if within == ONE_TUPLE:
+        case Frequency(child=Window() as window) if is_jump(plan):
             child, by = window.child, window.by or plan.by
             step = {"op": "window", "range": length(window.range), "strict": plan.strict}
         case Window(child=child, by=by):
@@ -314,7 +216,7 @@ def _emitted(query: Plan) -> Lowered:
         case _ if not instants_of(query).at_boundaries and (leaf := leaf_of(query)) is not None:
             return lowered(plain) if (plain := row_wise(query)) is not None else _chain_over(leaf, query)
         case Select(child=child) | Project(child=child) if not isinstance(child, Join):
-            return _over(query, child, _emitted(child))
+            return over(query, child, _emitted(child))
         case Select() | Project() | Join() if instants_of(query).at_rows and _counts(query):
             made = lowered(query)
             return replace(made, node=in_turn(made.node))

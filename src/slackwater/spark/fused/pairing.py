@@ -7,29 +7,23 @@ from typing import Any
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, columns, parsed
-from slackwater.algebra.schema import Schema
+from slackwater.algebra.expressions import Tree, columns, conjuncts, parsed
+from slackwater.algebra.schema import Expr, Schema
 from slackwater.spark.fused.edges import Named
 from slackwater.spark.fused.trees import tree_of
 
 
-def paired(conditions: Iterable[str], sides: Named, cut: int) -> tuple[list[Any], list[Tree]]:
+def paired(conditions: Iterable[Expr], sides: Named, cut: int) -> tuple[list[Any], list[Tree]]:
     """The sides of each equality between the inputs, under their own names, and all other conditions."""
     schema = Schema(sides.fields)
     on, rest = [], []
-    for part in [part for sql in conditions for part in _conjuncts(parsed(sql))]:
+    for part in [parsed(part.sql).unnest() for each in conditions for part in conjuncts(each)]:
         pair = _equated(part, schema, sides, cut)
         if pair is None:
             rest.append(part)
         else:
             on.append(pair)
     return on, rest
-
-
-def _conjuncts(tree: Tree) -> list[Tree]:
-    if isinstance(tree, exp.Paren):
-        return _conjuncts(tree.this)
-    return [*_conjuncts(tree.this), *_conjuncts(tree.expression)] if isinstance(tree, exp.And) else [tree]
 
 
 def _equated(part: Tree, schema: Schema, sides: Named, cut: int) -> list[Any] | None:
