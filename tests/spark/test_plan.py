@@ -8,10 +8,12 @@ from tests.spark.conformance import answered, expected, found, found_at_rest
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Plan, Scan, walk
+from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.app.frames import sql
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed, interpret
+from slackwater.spark.joins import _equalities
 from slackwater.spark.ways import Host, way_of
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
@@ -164,3 +166,10 @@ def test_rows_that_cannot_be_compared_are_held_all_the_same(spark):
     )
     found = sql("SELECT m, window_end FROM S [RANGE 2 seconds SLIDE 2 seconds] WHERE m['a'] < 3", S=rows).collect()
     assert sorted((row.m["a"], row.window_end.timestamp()) for row in found) == [(0, 2), (0, 2), (1, 2), (2, 4)]
+
+
+def test_columns_that_must_be_equal_are_found_in_parentheses():
+    left, right = (Schema((Field("id", "int", side), Field("v", "int", side))) for side in ("A", "B"))
+    condition = Expr("(A.id = B.id AND A.v > 1) AND B.v > 2", "boolean")
+    assert list(_equalities(left, right, condition)) == [("A__id", "B__id")]
+    assert list(_equalities(left, right, None)) == []
