@@ -158,6 +158,16 @@ def test_two_queries_over_one_dataframe_have_an_account_each(spark, tmp_path):
     assert [accounts(query) for query in queries] == [{"ts": expected(rows, "budget")[-1]}] * 2
 
 
+def test_a_query_of_another_session_is_known_to_the_whole_application(spark, tmp_path):
+    rows = batches(seed=6, sizes=(500, 500))
+    other = spark.newSession()
+    stream = written(other, tmp_path / "in", rows)
+    query = ended(counted(with_disorder_control(stream, "ts", "1%", arrival="received")), tmp_path / "check")
+    spark.sql("SELECT 1").collect()
+    assert accounts(query) == {"ts": expected(rows, "budget")[-1]}
+    assert gauged.controls_of(other) is gauged.controls_of(spark)
+
+
 def test_two_streams_of_a_query_that_are_controlled_alike_have_an_account_each(spark, tmp_path):
     one, two = batches(seed=8, sizes=(700, 700)), batches(seed=9, sizes=(900, 400))
     streams = [written(spark, tmp_path / name, rows) for name, rows in (("one", one), ("two", two))]

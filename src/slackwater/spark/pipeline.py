@@ -207,7 +207,7 @@ class Running:
             self.query.awaitTermination(seconds)  # type: ignore[arg-type]  # fractions are taken, whatever the hint says
         except StreamingQueryException as cause:
             known = self.delivery.failure if self.delivery else None
-            known = known or controls_of(SparkSession.active()).failures.get(str(self.query.runId))
+            known = known or controls_of(SparkSession.active()).failure(str(self.query.runId))
             raise known or failed(self.name, _reason(cause)) from cause
 
 

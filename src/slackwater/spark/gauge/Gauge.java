@@ -29,6 +29,8 @@ public class Gauge implements LongBinaryOperator, Serializable {
     static final int LAST = 1024;
 
     final String name;
+    /** What its controller is, as the controllers wrote it: it lives as long as the DataFrame that it is part of. */
+    final transient String spec;
     private final long skew, most;
     private final CollectionAccumulator readings;
     /** By query: the batch for which the rest is said, the punctuation that acts in it, and the kind of reading. */
@@ -36,8 +38,9 @@ public class Gauge implements LongBinaryOperator, Serializable {
     private final transient Map pending = new HashMap();
     private transient Reading reading;
 
-    public Gauge(String name, long skew, long most, CollectionAccumulator readings) {
+    public Gauge(String name, String spec, long skew, long most, CollectionAccumulator readings) {
         this.name = name;
+        this.spec = spec;
         this.skew = skew;
         this.most = most;
         this.readings = readings;

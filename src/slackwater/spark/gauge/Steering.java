@@ -142,7 +142,7 @@ class Steering implements MultipleWatermarkPolicy {
         return chosen;
     }
 
-    /** What is asked, then query, run, batch and checkpoint, then each gauge with its readings. */
+    /** What is asked, then query, run, batch and checkpoint, then each gauge with its spec and its readings. */
     private byte[] request(String what, long batch, Map readings) {
         StringBuilder head = new StringBuilder(what).append('\n');
         head.append(query.id()).append('\n').append(query.runId()).append('\n').append(batch).append('\n');
@@ -152,7 +152,7 @@ class Steering implements MultipleWatermarkPolicy {
         Iterator each = gauges.keySet().iterator();
         while (each.hasNext()) {
             Object name = each.next();
-            head.append('\n').append(name);
+            head.append('\n').append(((Gauge) gauges.get(name)).spec).append('\t');
             List taken = readings.containsKey(name) ? (List) readings.get(name) : Collections.EMPTY_LIST;
             for (int i = 0; i < taken.size(); i++) {
                 byte[] bytes = (byte[]) taken.get(i);

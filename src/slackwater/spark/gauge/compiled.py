@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
-from functools import cache
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,14 @@ def instance(session: SparkSession, name: str, *given: object) -> Any:
     values = context._gateway.new_array(context._jvm.java.lang.Object, len(given))
     for place, value in enumerate(given):
         values[place] = value
-    loaded = _loaded(context.applicationId, session).loadClass(f"{PACKAGE}.{name}")
+    loaded = _loaded(context.applicationId).loadClass(f"{PACKAGE}.{name}")
     return loaded.getConstructors()[0].newInstance(values)
 
 
-@cache
-def _loaded(_application: str, session: SparkSession) -> Any:
+@lru_cache(maxsize=1)
+def _loaded(_application: str) -> Any:
+    """The classes of an application, whichever of its sessions asks for them first."""
+    session = SparkSession.active()
     jvm: Any = session._jvm
     parent = session._jsparkSession.getClass().getClassLoader()
     classes = _compiled(session, parent)

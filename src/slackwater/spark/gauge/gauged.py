@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
@@ -65,9 +65,8 @@ def _gauge(session: SparkSession, spec: Spec) -> Any:
     controls = controls_of(session)
     _watch(session, controls)
     name = f"{next(_numbers):09d}"
-    controls.specs[name] = spec
     skew = controller_of(spec.policy).skew
-    return instance(session, "Gauge", name, skew, MOST, context._jsc.sc().collectionAccumulator())
+    return instance(session, "Gauge", name, spec.text, skew, MOST, context._jsc.sc().collectionAccumulator())
 
 
 def _watch(session: SparkSession, controls: Controls) -> None:
@@ -84,12 +83,13 @@ def _watch(session: SparkSession, controls: Controls) -> None:
 def controls_of(session: SparkSession) -> Controls:
     """The controllers of all queries of a Spark application, which its driver can call."""
     ensure_callback_server_started(session.sparkContext._gateway)  # type: ignore[no-untyped-call]
-    return _controls(session.sparkContext.applicationId, session)
+    return _controls(session.sparkContext.applicationId)
 
 
-@cache
-def _controls(_application: str, session: SparkSession) -> Controls:
-    return Controls(session)
+@lru_cache(maxsize=1)
+def _controls(_application: str) -> Controls:
+    """A process has one application at a time."""
+    return Controls()
 
 
 def _asked(session: SparkSession, operator: Any, *arguments: Column) -> Column:

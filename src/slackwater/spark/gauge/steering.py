@@ -6,8 +6,10 @@ before Spark commits the batch: one that is repeated after a fault finds the sta
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import ClassVar
@@ -37,31 +39,46 @@ class Spec:
     in_arrival_order: bool
     named: bool
 
+    @property
+    def text(self) -> str:
+        """In one line without tabs, to be had back from the gauge whose rows these are.
+
+        >>> spec = Spec("Traffic%20north-0badcafe", Policy(dratio=0.01), in_arrival_order=True, named=False)
+        >>> Spec.of(spec.text) == spec
+        True
+        """
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of(cls, text: str) -> Spec:
+        given = json.loads(text)
+        return cls(**{**given, "policy": Policy(**given["policy"])})
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What Spark's driver tells of a batch that is to begin, if the run begins with it, or to end: the readings of each
-    gauge, by its name."""
+    """What Spark's driver tells of a batch that is to begin, if the run begins with it, or to end: of each gauge, in
+    the order in which they were made, what it is for and its readings."""
 
     what: str
     query: str
     run: str
     batch: int
     checkpoint: str
-    readings: dict[str, list[bytes]]
+    gauges: list[tuple[Spec, list[bytes]]]
 
     @classmethod
     def of(cls, given: bytes) -> Request:
         head, _, body = given.partition(BODY)
-        what, query, run, batch, checkpoint, *gauges = head.decode().split("\n")
-        readings: dict[str, list[bytes]] = {}
+        what, query, run, batch, checkpoint, *lines = head.decode().split("\n")
+        gauges: list[tuple[Spec, list[bytes]]] = []
         at = 0
-        for name, *sizes in (gauge.split(" ") for gauge in gauges):
-            readings[name] = []
-            for size in map(int, sizes):
-                readings[name].append(body[at : at + size])
+        for spec, _, sizes in (line.partition("\t") for line in lines):
+            gauges.append((Spec.of(spec), []))
+            for size in map(int, sizes.split()):
+                gauges[-1][1].append(body[at : at + size])
                 at += size
-        return cls(what, query, run, int(batch), checkpoint, readings)
+        return cls(what, query, run, int(batch), checkpoint, gauges)
 
 
 class Control:
@@ -88,16 +105,27 @@ class Control:
         return f"{self.controlled.account.punctuation} {kind}"
 
 
-class Controls:
-    """The controllers of all running queries of a session, in the form in which the driver can call them."""
+@dataclass(slots=True)
+class Run:
+    """What is known of one run of a query: its controllers by their names, and why they failed if they did.
 
-    def __init__(self, session: SparkSession) -> None:
-        self.session = session
+    Only the thread of the query changes it, and never a dictionary that others may be reading.
+    """
+
+    query: str
+    controls: Mapping[str, Control] = field(default_factory=dict)
+    failure: SlackwaterError | None = None
+
+
+class Controls:
+    """The controllers of all queries of a Spark application, in the form in which its driver can call them.
+
+    Of queries that have ended the last are known: what they counted, and why they failed.
+    """
+
+    def __init__(self) -> None:
         self.folder = own_folder()
-        self.specs: dict[str, Spec] = {}
-        self.runs: dict[str, dict[str, Control]] = {}
-        self.queries: dict[str, str] = {}
-        self.failures: dict[str, SlackwaterError] = {}
+        self.runs: dict[str, Run] = {}
         self.lock = Lock()
 
     def apply(self, file: str) -> str:
@@ -105,49 +133,59 @@ class Controls:
         given = Path(file)
         request = Request.of(given.read_bytes())
         given.unlink()
+        run = self._run(request)
         try:
-            return self._answered(request)
+            return self._answered(run, request)
         except SlackwaterError as failure:
-            self.failures[request.run] = failure
+            run.failure = failure
             raise
 
-    def _answered(self, request: Request) -> str:
-        with self.lock:
-            self._forget(request)
-            controls = self.runs.setdefault(request.run, {})
+    def _answered(self, run: Run, request: Request) -> str:
         answers = []
         alike: Counter[str] = Counter()
-        for gauge, readings in request.readings.items():
-            spec = self.specs[gauge]
+        for spec, readings in request.gauges:
             alike[spec.control] += 1
-            control = self._control(controls, numbered(spec.control, alike[spec.control]), spec, request)
+            control = self._control(run, numbered(spec.control, alike[spec.control]), spec, request)
             if request.what == END:
                 control.step(request.batch, readings)
             answers.append(control.answer)
         return " ".join(answers)
 
-    def _control(self, controls: dict[str, Control], name: str, spec: Spec, request: Request) -> Control:
-        if name not in controls:
-            files, checkpoint = files_of(self.session, request.checkpoint)
-            controls[name] = Control(spec, StateFiles(control_folder(checkpoint, name), files), request.batch)
-        return controls[name]
+    def _control(self, run: Run, name: str, spec: Spec, request: Request) -> Control:
+        if name not in run.controls:
+            files, checkpoint = files_of(SparkSession.active(), request.checkpoint)
+            made = Control(spec, StateFiles(control_folder(checkpoint, name), files), request.batch)
+            run.controls = {**run.controls, name: made}
+        return run.controls[name]
 
-    def _forget(self, request: Request) -> None:
-        """When a query begins: what its run before knew, and all but the last of those that have ended."""
-        if self.queries.get(request.query) == request.run:
-            return
-        self.runs.pop(self.queries.get(request.query, ""), None)
-        self.queries[request.query] = request.run
-        active = {str(query.runId) for query in self.session.streams.active}
-        for run in [run for run in self.runs if run not in active][:-ENDED]:
-            del self.runs[run]
+    def _run(self, request: Request) -> Run:
+        """The run of a request; one that begins takes the place of the run before of its query."""
+        with self.lock:
+            if request.run not in self.runs:
+                running = active() | {request.query}
+                others = {run: each for run, each in self.runs.items() if each.query != request.query}
+                ended = [run for run, each in others.items() if each.query not in running]
+                self.runs = {run: each for run, each in others.items() if run not in ended[:-ENDED]}
+                self.runs[request.run] = Run(request.query)
+            return self.runs[request.run]
 
     def accounts(self, run: str) -> dict[str, Account]:
         """What the controls of a run have counted, by their names."""
-        with self.lock:
-            return {name: each.controlled.account for name, each in self.runs.get(run, {}).items()}
+        found = self.runs.get(run)
+        return {name: each.controlled.account for name, each in found.controls.items()} if found else {}
+
+    def failure(self, run: str) -> SlackwaterError | None:
+        """Why the controllers of a run failed, if they did."""
+        found = self.runs.get(run)
+        return found.failure if found else None
 
     class Java:
         """What Spark's driver takes this for."""
 
         implements: ClassVar = ["java.util.function.Function"]
+
+
+def active() -> set[str]:
+    """The queries of all sessions of the application that are running: each session's own list has only its own."""
+    found = SparkSession.active()._jsparkSession.sharedState().activeStreamingQueries()
+    return {str(query) for query in found.keySet()}
