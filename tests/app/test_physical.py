@@ -94,6 +94,7 @@ def test_a_plan_that_could_be_a_chain_of_operators_says_so(spark):
 
 
 def test_queries_over_refused_rows_are_outputs_of_the_operator_that_refuses_them(spark, tmp_path):
+    (tmp_path / "edits.json").write_text('{"op": "insert", "id": 1, "v": 1, "ts": "2024-01-01T00:00:05Z"}')
     script = parse_script(EDITS.format(folder=tmp_path))
     shown = json.loads(written(script, Format.JSON, physical=True))["query2"]
     assert shown["reason"] == "an output of the query of 'query', of the same batches"
