@@ -66,12 +66,25 @@ def timestamps(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
     """Numbers of a unit, texts or timestamps of any kind, as timestamps with microseconds; what is none is NULL."""
     if pa.types.is_timestamp(column.type):
         return column.cast(TIMESTAMP, safe=False)
-    if pa.types.is_integer(column.type):
-        return pc.multiply(column.cast(pa.int64()), UNITS[_unit(column, unit)]).cast(TIMESTAMP)
-    if pa.types.is_floating(column.type):
-        ticks = float(UNITS[_unit(column, unit)])
-        return pc.floor(pc.multiply(column, ticks)).cast(pa.int64()).cast(TIMESTAMP)
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return _ticks(column, _unit(column, unit)).cast(TIMESTAMP)
     return pa.chunked_array([_texts(chunk, unit) for chunk in column.chunks], TIMESTAMP)
+
+
+def _ticks(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
+    """Numbers of a unit as microseconds; more than there can be, as of nanoseconds that are read as `ms`, are told."""
+    try:
+        if pa.types.is_integer(column.type):
+            return pc.multiply_checked(column.cast(pa.int64()), UNITS[unit])
+        return pc.floor(pc.multiply(column, float(UNITS[unit]))).cast(pa.int64())
+    except pa.ArrowInvalid as cause:
+        limits = pc.min_max(column)
+        raise InputError(
+            "SW-460",
+            f"the trace has times from {limits['min']} to {limits['max']}, which are no times in '{unit}'",
+            expected="times of the option unit: " + ", ".join(UNITS),
+            hint="state the unit that they have; of nanoseconds make microseconds",
+        ) from cause
 
 
 def _unit(column: pa.ChunkedArray, unit: str) -> str:

@@ -52,6 +52,17 @@ def test_times_are_read_as_numbers_of_a_unit_and_as_texts():
     assert ticks(texts) == [1_000_000, 2_500_000, None, None, 0]
 
 
+@pytest.mark.parametrize("unit", ["ms", "s"])
+@pytest.mark.parametrize("kind", [pa.int64(), pa.float64(), pa.string()])
+def test_times_that_no_timestamp_can_hold_are_told(kind: pa.DataType, unit: str):
+    """Nanoseconds that are read as another unit came out as times of any century."""
+    nanoseconds = pa.chunked_array([pa.array([1_400_000_000_000_000_000, None, 2**62 // 10]).cast(kind, safe=False)])
+    with pytest.raises(InputError, match=rf"no times in '{unit}'") as caught:
+        timestamps(nanoseconds, unit)
+    assert caught.value.code == "SW-460"
+    assert "nanoseconds" in str(caught.value)
+
+
 def test_a_trace_that_is_not_there_or_lacks_a_clock_is_told(tmp_path):
     (tmp_path / "t.csv").write_text(CSV)
     with pytest.raises(InputError, match="there is no trace"):
