@@ -27,6 +27,7 @@ from slackwater.algebra.nodes import (
     walk,
 )
 from slackwater.algebra.schema import Expr, Field
+from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script, print_query
 
 PAPERS = Path(__file__).parents[2] / "examples" / "papers"
@@ -220,7 +221,7 @@ def test_a_window_of_csql_is_evaluated_at_every_tuple():
 def test_late_rows_of_a_pipeline_are_a_stream():
     text = (PAPERS / "adc.sql").read_text()
     more = "CREATE SINK late USING console; INSERT INTO late SELECT *, late_by FROM q1$late WHERE late_by > 0;"
-    with pytest.raises(Exception, match="two columns are named 'late_by'"):
+    with pytest.raises(QueryError, match="two columns are named 'late_by'"):
         parse_script(text + more)
     script = parse_script(text + more.replace(", late_by", ""))
     assert schema_of(script.pipelines[-1].plan).names[-3:] == ("late_by", "punctuation", "windows_missed")
