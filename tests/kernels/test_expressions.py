@@ -93,8 +93,14 @@ def test_the_right_side_is_evaluated_only_where_the_left_has_not_decided():
 def test_a_value_that_does_not_fit_is_an_error():
     with pytest.raises(RunError, match="SW-581"):
         evaluate(["*", ["column", "a"], ["literal", 2**40, "bigint"]], pa.record_batch({"a": [2**40]}))
+    with pytest.raises(RunError, match="SW-581"):
+        evaluate(["div", ["column", "a"], ["literal", -1, "bigint"]], pa.record_batch({"a": [-(2**63)]}))
     with pytest.raises(RunError, match="SW-582"):
         evaluate(["cast", ["column", "s"], "int"], pa.record_batch({"s": ["x"]}))
+
+
+def test_pmod_at_the_ends_of_an_int():
+    assert over_integers("pmod(a, b)", [2**31 - 2, -7, 7, -(2**31)], [2**31 - 1, -3, -3, -1]) == [2**31 - 2, -1, 1, 0]
 
 
 def test_what_is_not_known_is_an_error_that_names_it():

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slackwater.errors import RunError
+from slackwater.kernels.casts import cast
 from slackwater.kernels.keys import normal
 
 WIDER = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()]
@@ -50,11 +51,11 @@ def divided(one: pa.Array, two: pa.Array) -> pa.Array:
 
 
 def whole_divided(one: pa.Array, two: pa.Array) -> pa.Array:
-    """`div`: the quotient without its fraction."""
+    """`div`: the quotient without its fraction, a BIGINT; the least one by -1 is an error."""
     refuse_zero(one, two)
     if _any(pa.types.is_floating, one, two):
         return pc.trunc(pc.divide(one.cast(pa.float64()), two.cast(pa.float64()))).cast(pa.int64())
-    return pc.divide(one.cast(pa.int64()), two.cast(pa.int64()))
+    return pc.divide_checked(one.cast(pa.int64()), two.cast(pa.int64()))
 
 
 def remainder(one: pa.Array, two: pa.Array) -> pa.Array:
@@ -64,11 +65,26 @@ def remainder(one: pa.Array, two: pa.Array) -> pa.Array:
     known = pc.and_(first.is_valid(), second.is_valid())
     left, right = (pc.fill_null(column, 1).to_numpy(zero_copy_only=False) for column in (first, second))
     right = np.where(right == 0, 1, right)  # only where the other side is NULL
-    return pa.array(np.fmod(left, right), first.type, mask=~known.to_numpy(zero_copy_only=False))
+    rest = np.mod if pa.types.is_decimal(first.type) else np.fmod  # Python's Decimal has Java's sign
+    with np.errstate(invalid="ignore"):
+        return pa.array(rest(left, right), first.type, mask=~known.to_numpy(zero_copy_only=False))
 
 
 def positive_remainder(one: pa.Array, two: pa.Array) -> pa.Array:
-    return remainder(pc.add(remainder(one, two), two), two)
+    """`pmod`: a remainder below zero is that of itself and the divisor, a sum that wraps around as in Java.
+
+    >>> positive_remainder(pa.array([-7, 7, -7]), pa.array([3, -3, -3])).to_pylist()
+    [2, 1, -1]
+    """
+    rest = remainder(one, two)
+    _, divisor = unified([rest, two])
+    again = remainder(pc.add(_as_int(rest), _as_int(divisor)), _as_int(divisor)).cast(rest.type)
+    return pc.if_else(pc.less(rest, pa.scalar(0, rest.type)), again, rest)
+
+
+def _as_int(column: pa.Array) -> pa.Array:
+    """What is smaller than an INT as an INT, in which Java computes."""
+    return column.cast(pa.int32()) if column.type in (pa.int8(), pa.int16()) else column
 
 
 def try_divide(one: pa.Array, two: pa.Array) -> pa.Array:
@@ -150,7 +166,7 @@ def substring(value: pa.Array, start: pa.Array, length: pa.Array | None = None) 
 
 
 def concat(*parts: pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise(*(part.cast(pa.string()) for part in parts), "")
+    return pc.binary_join_element_wise(*(cast(part, pa.string()) for part in parts), "")
 
 
 def square_root(value: pa.Array) -> pa.Array:

@@ -58,7 +58,9 @@ def try_divide(one: Value, two: Value) -> Value:
 
 
 def positive_remainder(one: Value, two: Value) -> Value:
-    return remainder(remainder(one, two) + two, two)
+    """`pmod`: the divisor is added to a remainder below zero."""
+    rest = remainder(one, two)
+    return remainder(rest + two, two) if rest < 0 else rest
 
 
 CALLS: dict[type, Callable[..., Any]] = {
