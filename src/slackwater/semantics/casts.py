@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any
 
 from slackwater.algebra.expressions import Tree, spark_type, type_of
@@ -15,6 +17,8 @@ from slackwater.semantics.rows import Value
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 WIDTHS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 SECOND = 1_000_000
+WHOLE = re.compile(r"[+-]?[0-9]+")
+EXACT = Context(prec=76)
 
 
 def cast(tree: Tree, value: Value, schema: Schema) -> Value:
@@ -39,7 +43,7 @@ def _convert(value: Value, source: str, target: str) -> Value:
     if target in WIDTHS:
         return _whole(value, source, WIDTHS[target])
     if target.startswith("decimal"):
-        return _decimal(value, target)
+        return _decimal(value, source, target)
     converter = CONVERTERS.get(target)
     if converter is None:
         raise QueryError(
@@ -49,19 +53,30 @@ def _convert(value: Value, source: str, target: str) -> Value:
 
 
 def _whole(value: Value, source: str, bits: int) -> int:
-    number = value // SECOND if source.startswith("timestamp") else int(value.strip() if source == "string" else value)
+    if source == "string" and not WHOLE.fullmatch(value.strip()):
+        raise ValueError(value)
+    return _fitting(value // SECOND if source.startswith("timestamp") else int(value), bits)
+
+
+def _fitting(number: int, bits: int) -> int:
     if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
-        raise OverflowError
+        raise OverflowError(number)
     return int(number)
 
 
-def _decimal(value: Value, target: str) -> Decimal:
+def _decimal(value: Value, source: str, target: str) -> Decimal:
     inside = target.partition("(")[2].rstrip(")")
     precision, scale = (int(part) for part in inside.split(",")) if inside else (10, 0)
-    number = Decimal(str(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
-    if len(number.as_tuple().digits) > precision:
-        raise OverflowError
+    exact = Decimal(value).scaleb(-6) if source.startswith("timestamp") else _exact(value)
+    number = exact.quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, EXACT)
+    if not number.is_finite() or len(number.as_tuple().digits) > precision:
+        raise OverflowError(value)
     return number
+
+
+def _exact(value: Value) -> Decimal:
+    """The number that a value is written as."""
+    return Decimal(int(value) if isinstance(value, bool) else str(value).strip())
 
 
 def _float(value: Value, source: str) -> float:
@@ -79,8 +94,10 @@ def _boolean(value: Value, source: str) -> bool:
 
 
 def _timestamp(value: Value, source: str) -> int:
+    if source in WIDTHS:
+        return int(max(-(2**63), min(2**63 - 1, value * SECOND)))  # as Spark does
     if source != "string":
-        return int(value * SECOND)
+        return _fitting(int(value * SECOND), 64)
     moment = datetime.fromisoformat(value.strip())
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return (moment - EPOCH) // timedelta(microseconds=1)
@@ -92,7 +109,22 @@ def _string(value: Value, source: str) -> str:
         return moment.rstrip("0").rstrip(".")
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    return _java(value) if isinstance(value, float) else str(value)
+
+
+def _java(value: float) -> str:
+    """A DOUBLE as Java writes it.
+
+    >>> [_java(each) for each in (20.0, 1e20, -1.5e-06, float("inf"), float("nan"))]
+    ['20.0', '1.0E20', '-1.5E-6', 'Infinity', 'NaN']
+    """
+    if not math.isfinite(value):
+        return str(value).replace("inf", "Infinity").replace("nan", "NaN")
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return repr(value)
+    sign, digits, exponent = Decimal(repr(value)).normalize().as_tuple()
+    first, *rest = map(str, digits)
+    return f"{'-' * sign}{first}.{''.join(rest) or '0'}E{int(exponent) + len(rest)}"
 
 
 CONVERTERS: dict[str, Callable[[Any, str], Any]] = {

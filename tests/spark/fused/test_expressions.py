@@ -1,0 +1,125 @@
+"""Expressions over whole columns against Spark itself: casts of every kind, and arithmetic at the ends of types."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import SparkSession
+
+from slackwater.algebra.expressions import parsed, typed
+from slackwater.algebra.schema import Field, Schema
+from slackwater.errors import RunError
+from slackwater.kernels.casts import cast
+from slackwater.kernels.expressions import evaluate
+from slackwater.kernels.types import arrow_type
+from slackwater.spark.fused.trees import tree_of
+
+NUMBERS = ["boolean", "tinyint", "smallint", "int", "bigint", "float", "double", "string"]
+NUMBERS += ["decimal(10,2)", "decimal(38,10)", "decimal(5,0)"]
+TIMES = ["string", "date", "timestamp", "timestamp_ntz"]
+TEXTS = [
+    *("7", " 12 ", "\t3\n", "+5", "-0", "007", "300", "1.9", "1.", "-.5", ".", "1e3", "1E-2", "12.345", "1e-300"),
+    *("9223372036854775807", "9223372036854775808", "-9223372036854775808", "1234567890.123", "1" * 38, "1" * 39),
+    *("x", "", "1_000", "1L", "0x1F", "1.5f", "2d", "NaN", "nan", "Infinity", "-inf", "+Infinity", "1e400"),
+    *("true", "T", "yes", "N", "0", "1", "off", "TRUE "),
+    *("2024-01-02", "2024-1-2", " 2024-01-02 ", "2024-01", "2024", "2024-02-30", "2024-13-01", "2024-01-02x"),
+    *("2024-01-02 03:04:05", "2024-01-02T03:04:05", "2024-01-02 3:4", "2024-01-02T03", "2024-01-02T", "2024-01-02 x"),
+    *("2024-01-02 03:04:05.123456", "2024-01-02 03:04:05.1234567", "2024-01-02 24:00:00", "2024-01-02 03:60:00"),
+    *("2024-01-02T03:04:05Z", "2024-01-02T03:04:05+01:00", "2024-01-02 03:04:05-05:30", "2024-01-02 03:04:05 UTC"),
+    *("2024-07-02 03:04:05 Europe/Paris", "2024-01-02 03:04:05 Mars/Olympus", "1969-12-31 23:59:59.5", "0001-01-01"),
+    *("20240102", "12345-01-02", "-0001-01-02"),
+]
+WHOLE = [0, 1, -1, 127, 128, 1_700_000_000, -(2**31), 2**31 - 1]
+LONG = [*WHOLE, 2**31, 2**53 + 1, 2**63 - 1, -(2**63), 9_223_372_036_854, 9_223_372_036_855, -9_223_372_036_855]
+FLOATS = [
+    *(0.0, -0.0, 1.5, -1.9, 127.9, 128.0, 0.005, 1.005, 2147483647.5, 2147483648.0, -2147483648.9, 1234567.891),
+    *(1e-3, 1e-4, 1e7, 123456789.5, 1700000000.123456, -1.5e-6, 1e13, 9.2e18, 2.0**63, 1e20, 1e-300, 5.5e-30),
+    *(math.nan, math.inf, -math.inf),
+]
+DECIMALS = [Decimal(each) for each in ("0", "1.500", "-1.999", "127.999", "128", "0.005", "99999999999999999.999")]
+MOMENTS = [0, 1_704_164_645_123_456, -500_000, 1_704_153_600_000_000, 2_209_075_200_100_000, 60_500_000]
+CASTS = {
+    "string": (TEXTS, [*NUMBERS, *TIMES, "binary"]),
+    "boolean": ([True, False], NUMBERS),
+    "tinyint": ([0, 1, -128, 127], [*NUMBERS, "timestamp"]),
+    "int": (WHOLE, [*NUMBERS, "timestamp"]),
+    "bigint": (LONG, [*NUMBERS, "timestamp"]),
+    "float": ([0.0, 1.5, -1.9, 0.1, 16777216.0, 1e10, 2.0**63, math.nan], [*NUMBERS, "timestamp"]),
+    "double": (FLOATS, [*NUMBERS, "timestamp"]),
+    "decimal(20,3)": (DECIMALS, NUMBERS),
+    "date": ([0, -1, 19_724], TIMES),
+    "timestamp": (MOMENTS, [*NUMBERS[1:], *TIMES]),
+    "timestamp_ntz": (MOMENTS, TIMES),
+}
+
+
+def as_spark_says(spark: SparkSession, rows: pa.Table, expressions: list[str]) -> list[pa.Array]:
+    """Each expression over the rows, in their order."""
+    found = spark.createDataFrame(rows).coalesce(1).selectExpr(*(f"{sql} AS c{n}" for n, sql in enumerate(expressions)))
+    return [column.combine_chunks() for column in found.toArrow().columns]
+
+
+@pytest.mark.parametrize("source", CASTS)
+def test_a_cast_is_sparks_and_what_spark_cannot_cast_is_null_or_an_error(spark: SparkSession, source: str):
+    values, targets = CASTS[source]
+    column = pa.array([*values, None], arrow_type(source))
+    wanted = as_spark_says(spark, pa.table({"x": column}), [f"TRY_CAST(x AS {target})" for target in targets])
+    for target, expected in zip(targets, wanted, strict=True):
+        found = cast(column, arrow_type(target), tries=True)
+        assert same(found, expected.cast(found.type)), (target, differences(column, found, expected))
+        if expected.null_count > 1:
+            with pytest.raises(RunError, match="SW-582"):
+                cast(column, arrow_type(target))
+        possible = column.filter(expected.is_valid())
+        assert same(cast(possible, arrow_type(target)), expected.drop_null().cast(found.type)), target
+
+
+ENDS = [0, 1, -1, 3, -3, 7, -7]
+TYPED = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
+ARITHMETIC = ["pmod(a, b)", "a % b", "a & b", "a | b", "a & 3 | b"]
+
+
+@pytest.mark.parametrize("kind", TYPED)
+def test_arithmetic_of_whole_numbers_is_sparks_up_to_the_ends_of_the_type(spark: SparkSession, kind: str):
+    most = 2 ** (TYPED[kind] - 1) - 1
+    ends = [*ENDS, most, most - 1, -most, -most - 1]
+    pairs = [(a, b) for a in [*ends, None] for b in [*ends, None] if b != 0]
+    a, b = (pa.array(column, arrow_type(kind)) for column in zip(*pairs, strict=True))
+    rows = pa.table({"a": a, "b": b})
+    schema = Schema((Field("a", kind), Field("b", kind)))
+    expressions = [*ARITHMETIC, "a div b"] if kind != "bigint" else [*ARITHMETIC, "IF(b = -1, a, a div b)"]
+    for sql, expected in zip(expressions, as_spark_says(spark, rows, expressions), strict=True):
+        found = evaluate(tree_of(typed(parsed(sql), schema), schema), rows.combine_chunks().to_batches()[0])
+        assert found.equals(expected.cast(found.type)), (sql, kind, differences(a, found, expected))
+
+
+def test_a_quotient_that_is_no_bigint_is_an_error_as_in_spark(spark: SparkSession):
+    rows = pa.table({"a": [-(2**63)], "b": [-1]})
+    with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
+        as_spark_says(spark, rows, ["a div b"])
+    with pytest.raises(RunError, match="SW-581"):
+        evaluate(["div", ["column", "a"], ["column", "b"]], rows.to_batches()[0])
+
+
+def test_values_are_joined_to_text_as_spark_writes_them(spark: SparkSession):
+    rows = pa.table({"s": ["a", None], "x": [20.0, 1.0], "t": pa.array([60_500_000, 0], arrow_type("timestamp"))})
+    schema = Schema((Field("s", "string"), Field("x", "double"), Field("t", "timestamp")))
+    sql = "s || '/' || x || '/' || t"
+    (expected,) = as_spark_says(spark, rows, [sql])
+    assert evaluate(tree_of(typed(parsed(sql), schema), schema), rows.to_batches()[0]).equals(expected)
+    assert expected.to_pylist() == ["a/20.0/1970-01-01 00:01:00.5", None]
+
+
+def same(one: pa.Array, two: pa.Array) -> bool:
+    if not pa.types.is_floating(one.type):
+        return bool(one.equals(two))
+    return [repr(each) for each in one.to_pylist()] == [repr(each) for each in two.to_pylist()]
+
+
+def differences(given: pa.Array, found: pa.Array, expected: pa.Array) -> list[tuple[str, str, str]]:
+    shown = [each.cast(pa.int64()) if pa.types.is_timestamp(each.type) else each for each in (given, found, expected)]
+    rows = zip(*(map(str, each) for each in shown), strict=True)
+    return [row for row in rows if row[1] != row[2]]
