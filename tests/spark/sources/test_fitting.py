@@ -53,6 +53,21 @@ def test_a_number_that_is_too_large_is_not_wrapped_around():
     assert rows == [{"id": None, RAW: '{"id": 1099511627776}'}, {"id": 3, RAW: None}]
 
 
+def test_whole_numbers_beside_a_malformed_one_are_read_digit_by_digit():
+    exact = [9_007_199_254_740_993, 2**63 - 1, -(2**63), 7]
+    texts = [*map(str, exact), " 8 ", "9.0", "1e3", "x", "1.5", str(2**63), "9007199254740993.5", None]
+    schema = pa.schema([("id", pa.int64()), (RAW, pa.string())])
+    rows = fitted(pa.table({"id": texts}), schema).to_pylist()
+    assert [row["id"] for row in rows] == [*exact, 8, 9, 1000, None, None, None, None, None]
+    assert [row[RAW] is not None for row in rows] == [False] * 7 + [True] * 4 + [False]
+
+
+def test_unsigned_numbers_that_a_bigint_has_are_exact():
+    table = pa.table({"id": pa.array([2**63 - 1, 2**63, 9_007_199_254_740_993], pa.uint64())})
+    rows = fitted(table, pa.schema([("id", pa.int64()), (RAW, pa.string())])).to_pylist()
+    assert [row["id"] for row in rows] == [2**63 - 1, None, 9_007_199_254_740_993]
+
+
 def test_types_that_cannot_be_converted_are_told():
     with pytest.raises(InputError) as caught:
         fitted(pa.table({"at": ["soon"]}), pa.schema([("at", STAMP)]))

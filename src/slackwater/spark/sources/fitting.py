@@ -11,6 +11,10 @@ import pyarrow.compute as pc
 
 from slackwater.disorder.trace import RAW
 from slackwater.errors import InputError
+from slackwater.kernels.casts import cast
+
+EXACT = 2.0**53
+"""Up to here a float has every whole number."""
 
 
 def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -56,12 +60,29 @@ def _cast_or_null(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
             return _cast(column, kind)
+    return pa.chunked_array([_fitting(chunk, kind) for chunk in column.chunks], kind)
+
+
+def _fitting(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Numbers that are of the kind; whole ones are read digit by digit, as a float would round them."""
+    if pa.types.is_integer(column.type):
+        return cast(column.cast(pa.decimal128(20, 0)), kind, tries=True)
+    numbers = _floats(column)
+    if pa.types.is_floating(kind):
+        return numbers.cast(kind, safe=False)
+    whole = cast(pc.if_else(pc.equal(pc.floor(numbers), numbers), numbers, None), kind, tries=True)
+    if not pa.types.is_string(column.type):
+        return whole
+    digits = cast(pc.replace_substring_regex(column, r"\.0*\s*$", ""), kind, tries=True)
+    return pc.coalesce(digits, pc.if_else(pc.less_equal(pc.abs(numbers), EXACT), whole, None))
+
+
+def _floats(column: pa.Array) -> pa.Array:
+    """What can be read as a number, in text or as one."""
+    if pa.types.is_string(column.type):
+        return cast(column, pa.float64(), tries=True)
     numbers = pd.to_numeric(column.to_pandas().astype(object), errors="coerce").to_numpy(np.float64)
-    if pa.types.is_integer(kind):
-        limits = np.iinfo(kind.to_pandas_dtype())
-        fits = (numbers == np.floor(numbers)) & (numbers >= limits.min) & (numbers <= limits.max)
-        numbers = np.where(fits, numbers, np.nan)
-    return pa.chunked_array([pa.array(numbers, pa.float64(), from_pandas=True).cast(kind, safe=False)])
+    return pa.array(numbers, pa.float64(), from_pandas=True)
 
 
 def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
