@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,23 +9,20 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slackwater.errors import QueryError
+from slackwater.kernels.arguments import LEAST, Arguments, not_here
 from slackwater.kernels.arrays import NO_INTS, Bools, Ints, table
 from slackwater.kernels.chain import Call
 from slackwater.kernels.distinct import Distinct
 from slackwater.kernels.ends import Ends
 from slackwater.kernels.entries import ARRIVAL, POSITION, TIME, Clock, Merge, Points
-from slackwater.kernels.expressions import Tree, evaluate
 from slackwater.kernels.extremes import Extremes
-from slackwater.kernels.finish import FUNCTIONS, finished
+from slackwater.kernels.finish import FUNCTIONS
 from slackwater.kernels.handover import Firsts
 from slackwater.kernels.rows import Rows
 from slackwater.kernels.state import Memory
 from slackwater.kernels.sums import Sums
-from slackwater.kernels.tally import ROWS, Argument, Tally
+from slackwater.kernels.tally import ROWS, Tally
 
-LEAST = {"min": True, "max": False, "bool_and": True, "bool_or": False}
-SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
 SUMS = "sums"
 Fresh = dict[str, pa.RecordBatch]
 """New entries for each part of the computation, by its name."""
@@ -56,19 +52,17 @@ class Aggregates:
         self.name = name
         self.partial = partial
         self.mixed = mixed
-        self.trees: dict[str, Tree] = {}
-        self.kinds: dict[str, pa.DataType] = {}
-        self.counted: dict[str, Argument] = {}
+        self.arguments = Arguments(sample)
         self.others: dict[str, Other] = {}
         self._sample = sample
         self._needs_rows = partial
         self.readers = [self._reader(call) for call in calls]
         self.types = [call.type or read(self._nothing()).type for call, read in zip(calls, self.readers, strict=True)]
-        self.sums = Sums(f"{name}.sums", list(self.counted.values()), partial) if self._needs_rows else None
+        self.sums = Sums(f"{name}.sums", list(self.arguments.counted.values()), partial) if self._needs_rows else None
 
     def evaluated(self, rows: Rows) -> pa.RecordBatch:
         """The arguments of all calls; with the place in the sequence, where that is needed and known."""
-        columns: dict[str, Any] = {name: evaluate(tree, rows) for name, tree in self.trees.items()}
+        columns: dict[str, Any] = self.arguments.evaluated(rows)
         if any(isinstance(other, Ends) for other in self.others.values()):
             columns |= {name: rows.marks[name] for name in (TIME, ARRIVAL, POSITION) if name in rows.marks}
         return table(columns or {TIME: rows.time})
@@ -119,22 +113,14 @@ class Aggregates:
         """The values of the calls."""
         return [read(found).cast(kind) for read, kind in zip(self.readers, self.types, strict=True)]
 
-    def _argument(self, tree: Tree) -> str:
-        """The column that an argument is evaluated into; equal arguments share one."""
-        known = {json.dumps(tree): name for name, tree in self.trees.items()}
-        name = known.get(json.dumps(tree), f"a{len(self.trees)}")
-        self.trees[name] = tree
-        self.kinds[name] = evaluate(tree, self._sample).type
-        return name
-
     def _reader(self, call: Call) -> Read:
         """What reads a call's value; what computes it is added to the parts that need be kept."""
-        given = [self._argument(tree) for tree in call.arguments]
+        given = [self.arguments.column(tree) for tree in call.arguments]
         function = call.function
         if call.distinct and function == "count":
             return self._other(Distinct(f"{self.name}.distinct.{'.'.join(given)}", given))
         if call.distinct and function not in LEAST:
-            raise _not_here(f"{function}(DISTINCT ...)")
+            raise not_here(f"{function}(DISTINCT ...)")
         if function in LEAST:
             least = LEAST[function]
             return self._other(Extremes(f"{self.name}.{'min' if least else 'max'}.{given[0]}", given[0], least))
@@ -147,7 +133,7 @@ class Aggregates:
             return self._other(Ends(name, given[0], function == "last", call.ignore_nulls))
         if function in ("count", *FUNCTIONS):
             return self._sum(function, given[0] if given else None)
-        raise _not_here(function)
+        raise not_here(function)
 
     def _other(self, other: Other) -> Read:
         self.others.setdefault(other.name, other)
@@ -155,12 +141,8 @@ class Aggregates:
 
     def _sum(self, function: str, name: str | None) -> Read:
         self._needs_rows = True
-        if name is None:
-            return lambda found: finished(function, found.sums, None, None)
-        known = self.counted.get(name, Argument(name))
-        self.counted[name] = Argument(name, known.summed or function != "count", known.squared or function in SQUARED)
-        place, kind = list(self.counted).index(name), self.kinds[name]
-        return lambda found: finished(function, found.sums, place, kind)
+        read = self.arguments.summed(function, name)
+        return lambda found: read(found.sums)
 
     def _nothing(self) -> Found:
         """What is known where there is no point at all: enough to tell the types."""
@@ -173,12 +155,3 @@ class Aggregates:
 
 def _array(values: Ints | pa.Array) -> pa.Array:
     return pa.array(values) if isinstance(values, np.ndarray) else values
-
-
-def _not_here(what: str) -> QueryError:
-    return QueryError(
-        "SW-354",
-        f"{what} cannot be computed in the fused operator",
-        expected="count, count(distinct), sum, avg, min, max, first, last, stddev, variance",
-        hint="use another aggregate, or compute it over what this query yields",
-    )

@@ -74,7 +74,7 @@ class Grouped:
         rows = log.born.seen()
         keys = [normal(evaluate(item.tree, rows)) for item in self.items]
         code = self.codes.encode(memory, keys, len(rows))
-        arguments = self.calls.evaluated(rows)
+        arguments = self.calls.arguments.evaluated(rows)
         if self.calls.numbered:
             arguments[NUMBER] = pa.array(self._numbers(memory, len(rows)))
         given = log.born
@@ -96,8 +96,8 @@ class Grouped:
         self, memory: Memory, line: Timeline, members: Members, leaves: Ints, size: int
     ) -> tuple[Tally, dict[str, Ints]]:
         """The tallies at the points, and by group what is left after them."""
-        arguments = list(self.calls.counted.values())
-        rows = table({name: members.column(name) for name in self.calls.trees} or {CODE: members.code})
+        arguments = list(self.calls.arguments.counted.values())
+        rows = table({name: members.column(name) for name in self.calls.arguments.trees} or {CODE: members.code})
         new = np.arange(members.old, len(members))
         happens = np.concatenate([new, leaves])
         added = tally(rows.take(pa.array(happens)), arguments)

@@ -8,7 +8,6 @@ values happen to cancel, a bound is early, and the same value is sent again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,17 +15,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slackwater.errors import QueryError
+from slackwater.kernels.arguments import LEAST, Arguments, not_here
 from slackwater.kernels.arrays import Bools, Ints
 from slackwater.kernels.chain import Call
 from slackwater.kernels.changelog.best import Best, DistinctCount, End, Extreme, View
-from slackwater.kernels.expressions import Tree, evaluate
-from slackwater.kernels.finish import FUNCTIONS, finished
+from slackwater.kernels.finish import FUNCTIONS
 from slackwater.kernels.rows import Rows
-from slackwater.kernels.tally import ROWS, Argument, Tally
-
-LEAST = {"min": True, "max": False, "bool_and": True, "bool_or": False}
-SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+from slackwater.kernels.tally import ROWS, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +36,13 @@ class Calls:
     """The calls of one aggregate over rows like `sample`, which has the columns and no rows."""
 
     def __init__(self, calls: Sequence[Call], sample: Rows) -> None:
-        self.trees: dict[str, Tree] = {}
-        self.kinds: dict[str, pa.DataType] = {}
-        self.counted: dict[str, Argument] = {}
+        self.arguments = Arguments(sample)
         self.others: dict[str, Best] = {}
         self.whole = False
         """Whether every member counts (COUNT(*))."""
-        self._sample = sample
         self.readers = [self._reader(call) for call in calls]
         nothing = Worked({ROWS: np.zeros(0, np.int64)}, {name: self._empty(each) for name, each in self.others.items()})
         self.types = [call.type or read(nothing).type for call, read in zip(calls, self.readers, strict=True)]
-
-    def evaluated(self, rows: Rows) -> dict[str, pa.Array]:
-        """The arguments of all calls."""
-        return {name: evaluate(tree, rows) for name, tree in self.trees.items()}
 
     @property
     def numbered(self) -> bool:
@@ -69,7 +57,7 @@ class Calls:
         if view is None:
             return columns, None
         bounds_ = [bound for _, bound in others.values()]
-        bounds_ += [view.soonest(None if self.whole else view.known(name)) for name in self.counted]
+        bounds_ += [view.soonest(None if self.whole else view.known(name)) for name in self.arguments.counted]
         bounds_.append(view.soonest() if self.whole else view.last())
         return columns, np.minimum.reduce(bounds_)
 
@@ -79,12 +67,12 @@ class Calls:
         return needed
 
     def _reader(self, call: Call) -> Callable[[Worked], pa.Array]:
-        given = [self._argument(tree) for tree in call.arguments]
+        given = [self.arguments.column(tree) for tree in call.arguments]
         function = call.function
         if call.distinct and function == "count":
             return self._other(f"distinct.{'.'.join(given)}", DistinctCount(given))
         if call.distinct and function not in LEAST:
-            raise _not_here(f"{function}(DISTINCT ...)")
+            raise not_here(f"{function}(DISTINCT ...)")
         if function in LEAST:
             return self._other(f"{LEAST[function]}.{given[0]}", Extreme(given[0], LEAST[function]))
         if function in ("first", "last"):
@@ -92,37 +80,16 @@ class Calls:
             return self._other(name, End(given[0], function == "last", call.ignore_nulls))
         if function in ("count", *FUNCTIONS):
             return self._sum(function, given[0] if given else None)
-        raise _not_here(function)
-
-    def _argument(self, tree: Tree) -> str:
-        """The column that an argument is evaluated into; equal arguments share one."""
-        known = {json.dumps(each): name for name, each in self.trees.items()}
-        name = known.get(json.dumps(tree), f"a{len(self.trees)}")
-        self.trees[name] = tree
-        self.kinds[name] = evaluate(tree, self._sample).type
-        return name
+        raise not_here(function)
 
     def _other(self, name: str, other: Best) -> Callable[[Worked], pa.Array]:
         self.others.setdefault(name, other)
         return lambda worked: worked.others[name]
 
     def _sum(self, function: str, name: str | None) -> Callable[[Worked], pa.Array]:
-        if name is None:
-            self.whole = True
-            return lambda worked: finished(function, worked.sums, None, None)
-        known = self.counted.get(name, Argument(name))
-        self.counted[name] = Argument(name, known.summed or function != "count", known.squared or function in SQUARED)
-        place, kind = list(self.counted).index(name), self.kinds[name]
-        return lambda worked: finished(function, worked.sums, place, kind)
+        self.whole |= name is None
+        read = self.arguments.summed(function, name)
+        return lambda worked: read(worked.sums)
 
     def _empty(self, other: Any) -> pa.Array:
-        return pa.array([], pa.int64() if isinstance(other, DistinctCount) else self.kinds[other.argument])
-
-
-def _not_here(what: str) -> QueryError:
-    return QueryError(
-        "SW-354",
-        f"{what} cannot be computed in the fused operator",
-        expected="count, count(distinct), sum, avg, min, max, first, last, stddev, variance",
-        hint="use another aggregate, or compute it over what this query yields",
-    )
+        return pa.array([], pa.int64() if isinstance(other, DistinctCount) else self.arguments.kinds[other.argument])
