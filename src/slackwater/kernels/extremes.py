@@ -14,12 +14,11 @@ import pyarrow as pa
 
 from slackwater.kernels.arrays import Bools, Index, Ints, ints, joined, picked, table, valid
 from slackwater.kernels.entries import Clock, Layout, Points, Shelf, heads, merged_runs
-from slackwater.kernels.keys import normal, ranked
+from slackwater.kernels.keys import from_ordinals, ordinals, ranked
 from slackwater.kernels.order import counted
 from slackwater.kernels.state import Memory
 
 VALUE = "value"
-SIGN = np.int64(2**63 - 1)
 
 
 class Extremes:
@@ -93,9 +92,7 @@ def comparable(values: pa.Array, least: bool) -> tuple[Ints, Callable[[Ints, Boo
     """Integers in the order of the values (backwards for the least), and the way back, NULL where not known."""
     kind = values.type
     if pa.types.is_floating(kind):
-        bits = normal(values).cast(pa.float64()).to_numpy().view(np.int64)
-        rank = np.where(bits < 0, bits ^ SIGN, bits)
-        return _turned(rank, least), lambda found, known: _floats(_turned(found, least), known).cast(kind)
+        return _turned(ordinals(values), least), lambda found, known: _floats(_turned(found, least), known).cast(kind)
     if pa.types.is_integer(kind) or pa.types.is_timestamp(kind):
         return _turned(ints(values), least), lambda found, known: _whole(_turned(found, least), known, kind)
     rank = ranked([values])
@@ -114,8 +111,7 @@ def _turned(rank: Ints, least: bool) -> Ints:
 
 
 def _floats(rank: Ints, known: Bools) -> pa.Array:
-    bits = np.where(rank < 0, rank ^ SIGN, rank)
-    return pa.array(bits.view(np.float64), mask=~known)
+    return pa.array(from_ordinals(rank), mask=~known)
 
 
 def _whole(found: Ints, known: Bools, kind: pa.DataType) -> pa.Array:

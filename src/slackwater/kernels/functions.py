@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slackwater.errors import RunError
+from slackwater.kernels.arrays import valid
 from slackwater.kernels.casts import cast
-from slackwater.kernels.keys import normal
+from slackwater.kernels.keys import ordinals
 
 WIDER = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()]
 
@@ -187,9 +188,7 @@ def _has_nan(column: pa.Array) -> bool:
 
 def _ordered(column: pa.Array) -> pa.Array:
     """Doubles as integers of the same order, NaN last."""
-    bits = normal(column).cast(pa.float64()).to_numpy(zero_copy_only=False).view(np.int64)
-    mask = None if not column.null_count else column.is_null().to_numpy(zero_copy_only=False)
-    return pa.array(np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits), mask=mask)
+    return pa.array(ordinals(column), mask=~valid(column))
 
 
 COMPARISONS: dict[str, Callable[..., pa.Array]] = {

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.kernels.arrays import Bools, Index, Ints, ints, joined, valid
+from slackwater.kernels.arrays import LATEST, Bools, Index, Ints, ints, joined, valid
+from slackwater.kernels.limbs import Floats
 from slackwater.kernels.state import Memory
 
 
@@ -84,6 +85,21 @@ def normal(column: pa.Array) -> pa.Array:
     return pa.array(np.where(np.isnan(values), np.nan, values), column.type, mask=~valid(column))
 
 
+def ordinals(column: pa.Array) -> Ints:
+    """Floats as whole numbers of the same order, NaN last; of NULL no matter which.
+
+    >>> from_ordinals(np.sort(ordinals(pa.array([np.nan, -1.5, 2.0, -np.inf])))).tolist()
+    [-inf, -1.5, 2.0, nan]
+    """
+    bits: Ints = normal(column).cast(pa.float64()).to_numpy(zero_copy_only=False).view(np.int64)
+    return np.where(bits < 0, bits ^ LATEST, bits)
+
+
+def from_ordinals(numbers: Ints) -> Floats:
+    """The floats that have these ordinals."""
+    return np.where(numbers < 0, numbers ^ LATEST, numbers).view(np.float64)
+
+
 def found(known: Sequence[pa.Array], columns: Sequence[pa.Array]) -> Ints:
     """Where each key stands among the known ones, all different; -1 for one that does not."""
     size = len(known[0])
@@ -144,5 +160,4 @@ def _sortable(column: pa.Array) -> pa.Array:
         return column.cast(pa.int8())
     if not pa.types.is_floating(column.type):
         return column
-    bits = normal(column).cast(pa.float64()).to_numpy(zero_copy_only=False).view(np.int64)
-    return pa.array(np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits), mask=~valid(column))
+    return pa.array(ordinals(column), mask=~valid(column))
