@@ -11,15 +11,14 @@ yields, in the same call.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
-from slackwater.kernels.arrays import EARLIEST, Ints, ints, moments, picked, table, valid
+from slackwater.kernels.arrays import EARLIEST, ints, moments, picked, table, valid
 from slackwater.kernels.chain import Chain, parse
 from slackwater.kernels.compile import Compiled, compiled
-from slackwater.kernels.hold import arrived
+from slackwater.kernels.hold import arrived, late_rows
 from slackwater.kernels.rows import Rows
 from slackwater.kernels.state import Memory, State
 from slackwater.kernels.steps import Operator, Span
@@ -37,19 +36,13 @@ class Step(NamedTuple):
     late: pa.RecordBatch
 
 
-class Kernel(Protocol):
-    """The contract of all kernels. Any split of the input with the punctuations between the same rows gives the same
-    output; batches are in arrival order."""
-
-    def init(self) -> State: ...
-
-    def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step: ...
-
-
 class Fused:
-    """The kernel of a chain. `output` has the columns of the last step and the event time of its rows, `_row_time`;
-    `late` has those of the input, `late_by`, `punctuation` and `missed` (how many windows, or 1 for a place). A row
-    without an event time can have no place: it is among the late ones, with NULL in those columns."""
+    """The kernel of a chain. Batches are in order of arrival; any split of the input with the punctuations between the
+    same rows gives the same output.
+
+    `output` has the columns of the last step and the event time of its rows, `_row_time`; `late` has those of the
+    input, `late_by`, `punctuation` and `missed` (how many windows, or 1 for a place). A row without an event time can
+    have no place: it is among the late ones, with NULL in those columns."""
 
     def __init__(self, description: str | Mapping[str, Any] | Chain) -> None:
         self.chain = description if isinstance(description, Chain) else parse(description)
@@ -70,24 +63,8 @@ class Fused:
         known = valid(batch.column(self.chain.time))
         placed = picked(batch, known)
         time = ints(placed.column(self.chain.time))
-        rows = arrived(memory, "arrived", placed, time, self.chain.arrival)
-        return rows, self._late(batch, known, time, span)
-
-    def _late(self, batch: pa.RecordBatch, known: np.ndarray[Any, Any], time: Ints, span: Span) -> pa.RecordBatch:
-        """The rows behind the punctuation, and those without a time."""
-        times = np.full(batch.num_rows, EARLIEST)
-        times[known] = time
-        aside = times < span.now if span.now > EARLIEST else ~known
-        rows = picked(batch, aside | ~known)
-        times, known = times[aside | ~known], known[aside | ~known]
-        behind = np.where(known, span.now - times, 0)
-        columns = {
-            "late_by": pa.array(behind, mask=~known),
-            "punctuation": pa.array(np.full(len(times), span.now), mask=~known),
-            "missed": pa.array(self.compiled.missed(times, span.before), mask=~known),
-        }
-        names = dict(zip(rows.schema.names, rows.columns, strict=True))
-        return table({**names, **columns})
+        late = late_rows(batch, known, time, span.now, lambda times: self.compiled.missed(times, span.before))
+        return arrived(memory, "arrived", placed, time, self.chain.arrival), late
 
 
 def opened(state: State, punctuation: int) -> tuple[Memory, Span]:

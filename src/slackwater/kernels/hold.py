@@ -8,12 +8,13 @@ Kept: the rows that are not released, and how many rows have come.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from slackwater.kernels.arrays import EARLIEST, Ints, ints, valid
+from slackwater.kernels.arrays import EARLIEST, Bools, Ints, ints, picked, table, valid
 from slackwater.kernels.entries import ARRIVAL, POSITION
 from slackwater.kernels.order import in_sequence
 from slackwater.kernels.rows import CAME, ROW_NUMBER, TIME, Rows, after, ordering, packed, unpacked
@@ -33,6 +34,22 @@ def arrived(memory: Memory, name: str, batch: pa.RecordBatch, time: Ints, arriva
         came = np.full(batch.num_rows, EARLIEST)
         came[known] = ints(column.drop_null())
     return Rows(batch, time, {ARRIVAL: pa.array(came), POSITION: pa.array(position)})
+
+
+def late_rows(
+    batch: pa.RecordBatch, known: Bools, time: Ints, own: int, missed: Callable[[Ints], Ints]
+) -> pa.RecordBatch:
+    """The rows behind the punctuation, with how far, and what they missed by their times; and those without a time."""
+    times = np.full(batch.num_rows, EARLIEST)
+    times[known] = time
+    aside = ~known | (times < own) if own > EARLIEST else ~known
+    rows, times, known = picked(batch, aside), times[aside], known[aside]
+    columns = {
+        "late_by": pa.array(np.where(known, own - times, 0), mask=~known),
+        "punctuation": pa.array(np.full(len(times), own), mask=~known),
+        "missed": pa.array(missed(times), mask=~known),
+    }
+    return table({**dict(zip(rows.schema.names, rows.columns, strict=True)), **columns})
 
 
 HOLD = "hold"

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from slackwater.kernels.arrays import EARLIEST, LATEST, Ints, ints, moments, picked, valid
 from slackwater.kernels.chain import Chain, Frequency, Item, Project, parse_step
-from slackwater.kernels.changelog.inputs import Taken, late_rows
+from slackwater.kernels.changelog.inputs import Taken
 from slackwater.kernels.changelog.log import Log, Tuples, in_order, of_tuples
 from slackwater.kernels.changelog.meeting import Side
 from slackwater.kernels.compile import compiled
 from slackwater.kernels.fused import typed
-from slackwater.kernels.hold import arrived
+from slackwater.kernels.hold import arrived, late_rows
 from slackwater.kernels.rows import CAME, Rows
 from slackwater.kernels.segments import Store
 from slackwater.kernels.state import Memory, State

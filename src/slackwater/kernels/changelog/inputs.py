@@ -9,7 +9,6 @@ comes after is lost, and among the late rows. What happens to a key at one point
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, picked, table, valid
+from slackwater.kernels.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, picked, valid
 from slackwater.kernels.changelog.codes import Codes
 from slackwater.kernels.changelog.living import Living, with_code
 from slackwater.kernels.changelog.log import Log, Tuples, in_order, no_tuples, of_tuples, together
 from slackwater.kernels.changelog.structures import STRUCTURES
 from slackwater.kernels.changelog.tree import Input
 from slackwater.kernels.fused import typed
-from slackwater.kernels.hold import Hold, arrived
+from slackwater.kernels.hold import Hold, arrived, late_rows
 from slackwater.kernels.keys import normal
 from slackwater.kernels.order import bounds, counted, firsts, stable
 from slackwater.kernels.state import Memory
@@ -74,22 +73,6 @@ class Reader:
             return Taken(of_tuples(tuples), late, picked(batch, slice(0, 0)))
         log, refused = self.incoming.step(memory, tuples, span)
         return Taken(log, late, refused)
-
-
-def late_rows(
-    batch: pa.RecordBatch, known: Bools, time: Ints, own: int, missed: Callable[[Ints], Ints]
-) -> pa.RecordBatch:
-    """The rows behind the punctuation, with how far, and what they missed by their times; and those without a time."""
-    times = np.full(batch.num_rows, EARLIEST)
-    times[known] = time
-    aside = ~known | (times < own) if own > EARLIEST else ~known
-    rows, times, known = picked(batch, aside), times[aside], known[aside]
-    columns = {
-        "late_by": pa.array(np.where(known, own - times, 0), mask=~known),
-        "punctuation": pa.array(np.full(len(times), own), mask=~known),
-        "missed": pa.array(missed(times), mask=~known),
-    }
-    return table({**dict(zip(rows.schema.names, rows.columns, strict=True)), **columns})
 
 
 class Incoming:
