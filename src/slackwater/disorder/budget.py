@@ -87,10 +87,8 @@ class Budget:
         before = self._lateness.enter(batch)
         self._trials.count(batch)
         allowed = self._sources_allow()
-        if self._enough() and self._old_enough(unseen := self._unseen(), before):
-            reached = min(self._advance(batch, unseen), allowed)
-            if self._delays_known():
-                self._punctuation = max(self._punctuation, reached)
+        if self._enough() and self._delays_known() and self._old_enough(unseen := self._unseen(), before):
+            self._punctuation = max(self._punctuation, min(self._advance(batch, unseen), allowed))
         return self._punctuation
 
     def _sources_allow(self) -> int:

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 
 ROWS = (64, 256, 1_024)
 BATCHES = 16  # whose length says how short the next one may be
-USUAL = 64  # batches: the least that was asked for after any of them is nothing new
+FAMILIAR, USUAL = 4, 64  # batches, from the fewest on: the least that was asked for after any is nothing new
 GROWN = 2.0  # times what is asked for beyond that is added to the delay that serves
 FAR = 9.0e18
 SPREAD = (np.arange(8) + 0.5) / 8 / 2  # of a batch: the first half of the next one
@@ -56,7 +56,7 @@ class Guard:
         was asked for all along the memories know better.
         """
         asked = self._beyond_doubt(levels, cautious=cautious)
-        known = self._asked.shape[1] >= BATCHES
+        known = self._asked.shape[1] >= FAMILIAR
         usual = (self._asked.max(axis=1) if steady else self._asked.min(axis=1)) if known else np.zeros(2)
         self._asked = np.concatenate([self._asked, asked[:, None]], axis=1)[:, -USUAL:]
         return np.minimum(asked, delay + GROWN * np.maximum(asked - usual, 0))
