@@ -101,3 +101,10 @@ def test_queries_over_refused_rows_are_outputs_of_the_operator_that_refuses_them
     assert shown["operators"][-1]["how"] == "an output of the operator of 'query', which refuses them"
     assert "TransformWithState" in shown["spark"]
     assert list(dry_run(script))[-1] == "pipeline query2: id int, refusal string"
+
+
+def test_a_view_is_computed_and_not_answered_from_itself(spark):
+    script = parse_script(OVERLAP.replace("SELECT segment", "CREATE VIEW Tops AS SELECT segment"))
+    shown = json.loads(written(script, Format.JSON, physical=True))["Tops"]
+    assert "share" in " ".join(each["parameters"] for each in shown["operators"])
+    assert "View" not in [each["operator"] for each in shown["operators"]]

@@ -54,6 +54,12 @@ def test_what_a_view_computes_is_left_alone():
     assert sum(isinstance(each, Scan) for each in walk(done.plan)) == 1
 
 
+def test_a_view_is_answered_from_those_before_it_alone():
+    views = parse_script(f"CREATE VIEW One AS {QUERY}; CREATE VIEW Two AS {QUERY}", catalog=CATALOG).views
+    read = [[each.name for each in walk(rewrite(view.query, views).plan) if isinstance(each, View)] for view in views]
+    assert read == [[], ["One"]]
+
+
 def replaced(plan, before, after):
     if plan == before:
         return after

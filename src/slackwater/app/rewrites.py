@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
-from itertools import takewhile
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -16,9 +15,8 @@ from slackwater.algebra.catalog import ViewDef
 from slackwater.algebra.document import to_document
 from slackwater.algebra.nodes import Plan, inputs
 from slackwater.app.render.label import label
-from slackwater.app.render.picture import picture
 from slackwater.app.render.tree import tree
-from slackwater.rewrite import Rewritten, Step, rewrite
+from slackwater.rewrite import Step, rewrite
 from slackwater.rewrite.cost import Workload, estimate
 
 MEASURES = (
@@ -37,7 +35,7 @@ FEW = 3
 
 def report(plan: Plan, views: Iterable[ViewDef] = ()) -> RenderableType:
     """Both plans as trees, and between them what each rule changed and why."""
-    done = _rewritten(plan, views)
+    done = rewrite(plan, views)
     if not done.steps:
         return Group(tree(plan), Text(), Text("No rule applies: the plan is run as it is written.", style="bold"))
     parts: list[RenderableType] = [Text("before", style="bold"), tree(plan), Text()]
@@ -46,14 +44,9 @@ def report(plan: Plan, views: Iterable[ViewDef] = ()) -> RenderableType:
     return Group(*parts, Text("after", style="bold"), tree(done.plan), Text(), _savings(plan, done.plan))
 
 
-def drawn(plan: Plan, form: str, views: Iterable[ViewDef] = ()) -> bytes:
-    """Before and after, side by side, as the bytes of an `svg` or `png` file."""
-    return picture([("before", plan), ("after", _rewritten(plan, views).plan)], form)
-
-
 def document(plan: Plan, views: Iterable[ViewDef] = ()) -> dict[str, Any]:
     """The same for programs: both plans as documents, the steps, both estimates."""
-    done = _rewritten(plan, views)
+    done = rewrite(plan, views)
     return {
         "before": to_document(plan),
         "steps": [{"rule": step.rule, "why": step.why, "changed": list(changed(step))} for step in done.steps],
@@ -89,11 +82,6 @@ def changed(step: Step) -> Iterator[str]:
         else:
             yield from (f"- {line}" for line in before[start:end])
             yield from (f"+ {line}" for line in after[first:last])
-
-
-def _rewritten(plan: Plan, views: Iterable[ViewDef]) -> Rewritten:
-    """A view is not answered from itself, nor from one that is declared after it."""
-    return rewrite(plan, takewhile(lambda view: view.query is not plan, views))
 
 
 def _step(number: int, step: Step) -> Text:

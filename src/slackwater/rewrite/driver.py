@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from slackwater.algebra.catalog import ViewDef
 from slackwater.algebra.nodes import Plan, View, inputs, with_inputs
@@ -35,9 +36,10 @@ class Rewritten:
 def rewrite(plan: Plan, views: Iterable[ViewDef] = (), rules: Sequence[Rule] = RULES) -> Rewritten:
     """The plan after every rule that applies, the first of `rules` first.
 
-    `views` are the registered queries that may answer this one; what a view computes is not rewritten here.
+    `views` are the registered queries that may answer this one, in the order of their declaration; what a view
+    computes is not rewritten here. The query of a view is not answered from itself, nor from a view declared later.
     """
-    registered = tuple(views)
+    registered = tuple(takewhile(lambda view: view.query is not plan, views))
     steps: list[Step] = []
     while len(steps) < MOST_STEPS and (fired := _first(rules, plan, registered)):
         plan, step = fired
