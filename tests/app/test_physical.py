@@ -108,3 +108,13 @@ def test_a_view_is_computed_and_not_answered_from_itself(spark):
     shown = json.loads(written(script, Format.JSON, physical=True))["Tops"]
     assert "share" in " ".join(each["parameters"] for each in shown["operators"])
     assert "View" not in [each["operator"] for each in shown["operators"]]
+
+
+def test_explain_physical_is_of_its_own_query(spark):
+    script = parse_script(OVERLAP + OVERLAP[OVERLAP.index("SELECT") :].replace("SELECT", "EXPLAIN PHYSICAL SELECT"))
+    own, asked = written(script, Format.TEXT).split("EXPLAIN 1")
+    assert "Spark's plan" not in own
+    assert "fused: a row is in 60 extents" in asked
+    assert "Spark's plan" in asked
+    (told,) = json.loads(written(script, Format.JSON))["explains"]
+    assert (told["name"], told["what"], told["host"]) == ("EXPLAIN 1", "physical", "fused")

@@ -91,3 +91,18 @@ def test_a_physical_plan_has_no_picture(slackwater):
     shown = slackwater("explain", TRAFFIC, "--physical", "--format", "svg")
     assert shown.returncode != 0
     assert "SW-417" in shown.stderr
+
+
+def test_an_explain_statement_shows_what_it_asks_for(slackwater, tmp_path: Path):
+    file = tmp_path / "q.sql"
+    text = TRAFFIC.read_text()
+    file.write_text(f"{text} EXPLAIN REWRITES {text[text.index('SELECT') :]}")
+    own, asked = slackwater("explain", file).stdout.split("EXPLAIN 1")
+    assert "share_panes" not in own
+    assert all(part in asked for part in ("before", "after", "1. ", "share_panes"))
+    document = json.loads(slackwater("explain", file, "--format", "json").stdout)
+    assert "share_panes" in [step["rule"] for step in document["explains"][0]["steps"]]
+    assert [each["name"] for each in document["pipelines"]] == ["fastest"]
+    assert slackwater("explain", file, "--format", "dot").stdout.count("shared panes") == 1
+    file.write_text(file.read_text().replace("EXPLAIN REWRITES", "EXPLAIN PHYSICAL"))
+    assert slackwater("explain", file, "--format", "svg").stderr.startswith("SW-417")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import TypeVar
 
 from slackwater.algebra.nodes import Plan, Scan
@@ -64,11 +65,19 @@ class Pipeline:
     plan: Plan
 
 
+class Aspect(StrEnum):
+    """What EXPLAIN shows of a query: the plan as it is written, what the optimiser makes of it, who runs that."""
+
+    PLAN = "plan"
+    REWRITES = "rewrites"
+    PHYSICAL = "physical"
+
+
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """EXPLAIN: `what` is "plan", "rewrites" or "physical"."""
+    """EXPLAIN: a query that is shown and not run."""
 
-    what: str
+    what: Aspect
     plan: Plan
 
 

@@ -36,7 +36,7 @@ def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Ph
     found = {}
     with TemporaryDirectory() as empty:
         logs = {log_name(each.view.name): read_log(session, Path(empty), each.plan) for each in sharing.kept}
-        for name, plan in [*plans, *((each.name, each.run) for each in sharing.kept)]:
+        for name, plan in plans:
             mine = Pipeline(name, None, run.get(name) or rewrite(plan, script.views).plan)
             entry = None if name in run else beside(mine, sharing.pipelines)
             read = {node.stream for node in walk(entry.pipeline.plan if entry else mine.plan) if isinstance(node, Scan)}

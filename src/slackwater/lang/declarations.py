@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from slackwater.algebra.catalog import (
+    Aspect,
     Catalog,
     Explain,
     Pipeline,
@@ -62,7 +63,8 @@ class ScriptReader:
                 count = sum(each.sink is None for each in self.result.pipelines)
                 self._pipeline(Pipeline(f"query{count + 1}" if count else "query", None, self._bound(query)), query)
             case syntax.Explain(what=what, query=query):
-                self.result = replace(self.result, explains=(*self.result.explains, Explain(what, self._bound(query))))
+                explain = Explain(Aspect(what), self._bound(query))
+                self.result = replace(self.result, explains=(*self.result.explains, explain))
             case syntax.Setting(name=key, value=value):
                 self.result = replace(self.result, settings={**self.result.settings, key: value})
 
