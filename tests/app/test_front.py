@@ -40,6 +40,19 @@ def test_rewrites_are_explained():
     assert "Window RANGE 1 minute EVERY 10 tuples partitioned by Id" in shown
 
 
+@pytest.mark.parametrize(("form", "start"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
+def test_a_picture_is_what_the_command_writes(form: str, start: bytes):
+    alone, both = (sw.explain(TEXT, DECLARED, format=form, rewrites=rewrites) for rewrites in (False, True))
+    assert alone.startswith(start)
+    assert len(both) > len(alone)
+
+
+def test_a_form_that_there_is_not_is_refused():
+    with pytest.raises(InputError, match="SW-415") as caught:
+        sw.explain(TEXT, DECLARED, format="sgv")
+    assert "did you mean 'svg'?" in str(caught.value)
+
+
 def test_a_plan_is_checked_however_it_was_written():
     unfinished = sw.scan("Pulse").group("Id").count()
     with pytest.raises(QueryError, match="SW-230"):

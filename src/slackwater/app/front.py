@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from rich.console import Console
 
@@ -15,10 +16,9 @@ from slackwater.algebra.checks import check
 from slackwater.algebra.document import from_document
 from slackwater.algebra.nodes import Plan
 from slackwater.app.documents import SHOWN, script_of
-from slackwater.app.explain import written
-from slackwater.app.formats import Format
+from slackwater.app.explain import drawn, written
 from slackwater.app.load import load
-from slackwater.app.options import parse_folder
+from slackwater.app.options import parse_folder, parse_format
 from slackwater.app.run import Conditions
 from slackwater.app.run import run as run_script
 from slackwater.app.watch import Watch
@@ -28,11 +28,38 @@ Given = str | Path | Query | Mapping[str, Any]
 """SQL text, the path of a SQL or JSON file, a query of the builder, or a plan document."""
 
 
+@overload
+def explain(
+    given: Given,
+    declarations: str = ...,
+    *,
+    rewrites: bool = ...,
+    physical: bool = ...,
+    format: Literal["text", "json", "mermaid", "dot"] = ...,
+) -> str: ...
+
+
+@overload
+def explain(
+    given: Given,
+    declarations: str = ...,
+    *,
+    rewrites: bool = ...,
+    physical: bool = ...,
+    format: Literal["svg", "png"],
+) -> bytes: ...
+
+
 def explain(
     given: Given, declarations: str = "", *, rewrites: bool = False, physical: bool = False, format: str = "text"
-) -> str:
-    """The plan as text; `declarations` are the CREATE STREAM statements that a plan without text needs."""
-    return written(script_from(given, declarations), Format(format), rewritten=rewrites, physical=physical)
+) -> str | bytes:
+    """The plan as text, or as a picture: the bytes of an `svg` or `png` file, as the command writes them.
+
+    `declarations` are the CREATE STREAM statements that a plan without text needs.
+    """
+    form, script = parse_format(format), script_from(given, declarations)
+    write = drawn if form.is_picture else written
+    return write(script, form, rewritten=rewrites, physical=physical)
 
 
 def run(given: Given, declarations: str = "", *, checkpoint: str | Path, **conditions: Any) -> None:
@@ -59,4 +86,4 @@ def _with_plan(declared: Script, plan: Plan) -> Script:
     bound = check(bind(plan, declared.catalog.fill))
     sink = declared.sinks[0] if len(declared.sinks) == 1 else None
     pipeline = Pipeline(sink.name if sink else SHOWN, sink, bound)
-    return Script(declared.streams, declared.views, declared.sinks, (*declared.pipelines, pipeline))
+    return replace(declared, pipelines=(*declared.pipelines, pipeline))

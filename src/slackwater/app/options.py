@@ -9,8 +9,9 @@ from urllib.parse import unquote, urlsplit
 
 from slackwater.algebra.lengths import MICROSECONDS, Length
 from slackwater.algebra.ratios import parse_ratio
+from slackwater.app.formats import Format
 from slackwater.disorder.trace import AUTO, UNITS
-from slackwater.errors import InputError
+from slackwater.errors import InputError, nearest
 
 
 def parse_duration(text: str | None) -> float | None:
@@ -47,6 +48,20 @@ def parse_unit(text: str) -> str:
             "SW-414", f"'{text}' is not a unit of recorded times", expected=units, hint="choose one of them"
         )
     return text
+
+
+def parse_format(text: str) -> Format:
+    """The name of a form in which plans are explained.
+
+    >>> parse_format("svg").is_picture
+    True
+    """
+    try:
+        return Format(text)
+    except ValueError as cause:
+        raise InputError(
+            "SW-415", f"plans are not explained as '{text}'", expected=", ".join(Format), hint=nearest(text, Format)
+        ) from cause
 
 
 def parse_folder(text: str) -> Path:
