@@ -110,6 +110,7 @@ SECTIONS: dict[str, list[str]] = {
         "CREATE STREAM Rides (id INTT) USING json",
         "CREATE STREAM Rides (id INT) USING json OPTIONS (path)",
         "EXPLAIN",
+        "SET changelog.updates = true",
         "-- nothing yet",
     ],
 }  # fmt: skip

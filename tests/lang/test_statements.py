@@ -101,13 +101,13 @@ def test_explain_says_what_to_explain():
 
 def test_settings_are_texts():
     script = parse_script(
-        "SET spark.sql.shuffle.partitions = 8; set changelog.updates = true; SET a = 'b c'; SET x-y = -1.5"
+        "SET spark.sql.shuffle.partitions = 8; set spark.ui.enabled = true; SET spark.a = 'b c'; SET spark.x-y = -1.5"
     )
     assert script.settings == {
         "spark.sql.shuffle.partitions": "8",
-        "changelog.updates": "true",
-        "a": "b c",
-        "x-y": "-1.5",
+        "spark.ui.enabled": "true",
+        "spark.a": "b c",
+        "spark.x-y": "-1.5",
     }
 
 
@@ -168,6 +168,9 @@ def test_a_script_goes_on_from_a_catalog():
         ("SET a =", "SW-135", ""),
         ("SET = 1", "SW-101", "="),
         ("SET a = 1 2", "SW-101", "2"),
+        ("SET a = 1", "SW-229", "a"),
+        ("SET changelog.updates = true", "SW-229", "changelog.updates"),
+        ("SET Spark.sql.shuffle.partitions = 8", "SW-229", "Spark.sql.shuffle.partitions"),
         ("DROP STREAM x", "SW-130", "DROP"),
         ("SELEC 1", "SW-130", "SELEC"),
         ("", "SW-105", ""),

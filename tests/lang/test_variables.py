@@ -19,11 +19,11 @@ def script(query: str, **variables: str):
 
 
 def test_in_a_string():
-    assert script("SET a = 'x'").streams[0].options == {"path": "/data/in"}
+    assert script("SET spark.a = 'x'").streams[0].options == {"path": "/data/in"}
 
 
 def test_several_in_one_string():
-    assert script("SET a = '${A}-${B}-${A}'", A="1", B="2").settings == {"a": "1-2-1"}
+    assert script("SET spark.a = '${A}-${B}-${A}'", A="1", B="2").settings == {"spark.a": "1-2-1"}
 
 
 @pytest.mark.parametrize(("value", "seconds"), [("5", 300), ("10", 600)])
@@ -43,7 +43,7 @@ def test_a_quoted_name():
 
 
 def test_comments_are_left_alone():
-    assert script("-- ${NOWHERE}\nSET a = 1 /* ${NOR_HERE} */").settings == {"a": "1"}
+    assert script("-- ${NOWHERE}\nSET spark.a = 1 /* ${NOR_HERE} */").settings == {"spark.a": "1"}
 
 
 def test_a_missing_variable_is_named_with_its_place():
@@ -56,7 +56,7 @@ def test_a_missing_variable_is_named_with_its_place():
 
 def test_a_missing_variable_in_a_string():
     with pytest.raises(QueryError, match="the variable 'A B' has no value"):
-        script("SET a = 'x ${A B} y'")
+        script("SET spark.a = 'x ${A B} y'")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_value_in_a_string_is_that_string(value: str):
     assert len(made.pipelines) == 1
     plain = made.settings
     assert plain == {}
-    text = script("SET a = '<${A}>'", A=value).settings["a"]
+    text = script("SET spark.a = '<${A}>'", A=value).settings["spark.a"]
     assert text == f"<{value}>"
     (condition,) = (node.condition.sql for node in walk(made.pipelines[0].plan) if isinstance(node, Select))
     assert condition.startswith("name = '<")

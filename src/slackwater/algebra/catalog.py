@@ -184,11 +184,7 @@ class Script:
     pipelines: tuple[Pipeline, ...] = ()
     explains: tuple[Explain, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def spark(self) -> dict[str, str]:
-        """The settings that are of the Spark session."""
-        return {name: value for name, value in self.settings.items() if name.startswith("spark.")}
+    """Of the Spark session: there are no others."""
 
     @property
     def catalog(self) -> Catalog:
@@ -204,6 +200,20 @@ def check_name(name: str) -> str:
         f"'{name}' cannot be a name" if name else "the name is empty",
         expected="a name without dots, backticks and line breaks",
         hint="choose another name",
+    )
+
+
+def check_setting(name: str) -> str:
+    """The name of what SET may set: a setting of the Spark session. One that nobody reads would be passed over."""
+    if name.startswith("spark."):
+        return name
+    raise QueryError(
+        "SW-229",
+        f"there is no setting '{name}'",
+        expected="a setting of Spark, SET spark.NAME = value",
+        hint=f"write spark.{name.partition('.')[2]}"
+        if name.lower().startswith("spark.")
+        else "write spark. before it; what is of a stream or a sink alone stands in its OPTIONS (...)",
     )
 
 

@@ -14,7 +14,7 @@ from slackwater.spark.streams import read_streams
 
 def dry_run(script: Script, master: str = "local[*]") -> Iterator[str]:
     """Says what was found right, one line each; the first thing that is wrong is raised."""
-    session = local_session(master=master, options=script.spark)
+    session = local_session(master=master, options=script.settings)
     for stream in script.streams:
         check_stream(session, stream)
         yield f"stream {stream.name}: {stream.format}, {len(stream.fields)} columns"

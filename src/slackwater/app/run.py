@@ -50,7 +50,7 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
     if not (sharing.pipelines or sharing.kept):
         raise InputError("SW-406", "there is nothing to run", hint="add an INSERT INTO a sink, or a query")
     watch.starting()
-    session = local_session(master=conditions.master, options={**script.spark, **conditions.spark})
+    session = local_session(master=conditions.master, options={**script.settings, **conditions.spark})
     place = conditions.views or conditions.checkpoint.with_suffix(".views")
     with opened(sharing.kept, place) as views, _stopped_at_the_end() as running:
         plans = [*sharing.pipelines, *(_pipeline(each) for each in views if each.mine)]

@@ -17,6 +17,7 @@ from slackwater.algebra.catalog import (
     ViewDef,
     check_clock,
     check_name,
+    check_setting,
 )
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import spark_type
@@ -65,8 +66,9 @@ class ScriptReader:
             case syntax.Explain(what=what, query=query):
                 explain = Explain(Aspect(what), self._bound(query))
                 self.result = replace(self.result, explains=(*self.result.explains, explain))
-            case syntax.Setting(name=key, value=value):
-                self.result = replace(self.result, settings={**self.result.settings, key: value})
+            case syntax.Setting(name=key, value=value, span=span):
+                with self.source.blaming(span):
+                    self.result = replace(self.result, settings={**self.result.settings, check_setting(key): value})
 
     def _bound(self, query: exp.Expr) -> Plan:
         return Binder(self.source, self.catalog).root(query)

@@ -181,9 +181,11 @@ class StatementParser(QueryParser):
 
     def _setting(self) -> Setting:
         self._advance()
+        start = self.here()[0]
         name = self._dotted("the name of a setting")
+        span = self.since(start)
         self.expect("=", hint="write SET name = value")
-        return Setting(name, self._value(f"a value for {name}"))
+        return Setting(name, self._value(f"a value for {name}"), span)
 
     def _format(self) -> str:
         self._advance()

@@ -88,6 +88,7 @@ class Explain:
 class Setting:
     name: str
     value: str
+    span: Span
 
 
 @dataclass(frozen=True, slots=True)
