@@ -45,18 +45,18 @@ SCAN = {"op": "scan", "stream": "S", "alias": "S", "fields": [], "event_time": "
     [
         (None, "SW-126"),
         ([], "SW-126"),
-        ({"plan": SCAN}, "SW-120"),
-        ({"slackwater": 2, "plan": SCAN}, "SW-120"),
+        ({"plan": SCAN}, "SW-160"),
+        ({"slackwater": 2, "plan": SCAN}, "SW-160"),
         ({"slackwater": 1}, "SW-126"),
-        ({"slackwater": 1, "plan": {"op": "scann"}}, "SW-121"),
-        ({"slackwater": 1, "plan": {"op": ["scan"]}}, "SW-121"),
-        ({"slackwater": 1, "plan": SCAN | {"colour": 1}}, "SW-123"),
-        ({"slackwater": 1, "plan": {"op": "select", "child": SCAN}}, "SW-124"),
-        ({"slackwater": 1, "plan": {"op": "window", "child": SCAN, "range": 5}}, "SW-125"),
-        ({"slackwater": 1, "plan": {"op": "window", "child": SCAN, "range": "5 minutes", "by": "Id"}}, "SW-125"),
-        ({"slackwater": 1, "plan": {"op": "project", "child": SCAN, "items": [{"sql": "x"}]}}, "SW-125"),
-        ({"slackwater": 1, "plan": {"op": "disorder", "child": SCAN, "policy": {"ratio": 1}}}, "SW-125"),
-        ({"slackwater": 1, "plan": {"op": "emit", "child": SCAN, "mode": "sometimes"}}, "SW-125"),
+        ({"slackwater": 1, "plan": {"op": "scann"}}, "SW-161"),
+        ({"slackwater": 1, "plan": {"op": ["scan"]}}, "SW-161"),
+        ({"slackwater": 1, "plan": SCAN | {"colour": 1}}, "SW-163"),
+        ({"slackwater": 1, "plan": {"op": "select", "child": SCAN}}, "SW-164"),
+        ({"slackwater": 1, "plan": {"op": "window", "child": SCAN, "range": 5}}, "SW-165"),
+        ({"slackwater": 1, "plan": {"op": "window", "child": SCAN, "range": "5 minutes", "by": "Id"}}, "SW-165"),
+        ({"slackwater": 1, "plan": {"op": "project", "child": SCAN, "items": [{"sql": "x"}]}}, "SW-165"),
+        ({"slackwater": 1, "plan": {"op": "disorder", "child": SCAN, "policy": {"ratio": 1}}}, "SW-165"),
+        ({"slackwater": 1, "plan": {"op": "emit", "child": SCAN, "mode": "sometimes"}}, "SW-165"),
     ],
 )
 def test_what_is_refused(document: object, code: str):
@@ -69,7 +69,7 @@ def test_a_bottomless_document_is_refused():
     plan: dict[str, object] = SCAN
     for _ in range(500):
         plan = {"op": "distinct", "child": plan}
-    with pytest.raises(QueryError, match="SW-122"):
+    with pytest.raises(QueryError, match="SW-162"):
         from_document({"slackwater": 1, "plan": plan})
 
 

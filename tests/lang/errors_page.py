@@ -26,8 +26,8 @@ INTRODUCTION = f"""\
 Every mistake in a query is found before anything runs. An error has a code that does not change, the place, what was
 expected there, and what to do. `slackwater dry-run FILE.sql` finds them all without starting Spark.
 
-Codes: SW-1xx is about the text, SW-2xx about what it means, SW-3xx about plans that cannot be run or printed, SW-4xx
-about files and options, SW-5xx about a pipeline that runs.
+Codes: SW-1xx is about the text (SW-126 and SW-16x: about a plan document), SW-2xx about what it means, SW-3xx about
+plans that cannot be run or printed, SW-4xx about files and options, SW-5xx about a pipeline that runs.
 
 The examples below read these streams. Each message is what is really said: a test runs them all.
 

@@ -32,7 +32,7 @@ def from_document(document: object) -> Plan:
     body = _mapping(document, "the document")
     if body.get("slackwater") != VERSION:
         raise QueryError(
-            "SW-120",
+            "SW-160",
             f"version {body.get('slackwater')!r} of the plan document is not known",
             expected=f'"slackwater": {VERSION}',
             hint="write the plan anew with explain --format json",
@@ -68,19 +68,19 @@ def _plan(value: object, depth: int) -> Plan:
     operator = OPERATORS.get(name) if isinstance(name, str) else None
     if operator is None:
         raise QueryError(
-            "SW-121",
+            "SW-161",
             f"there is no operator {name!r}",
             expected='"op": one of ' + ", ".join(OPERATORS),
             hint=nearest(str(name), OPERATORS),
         )
     if depth > DEEPEST:
-        raise QueryError("SW-122", f"a plan of more than {DEEPEST} operators in a row", hint="split it into views")
+        raise QueryError("SW-162", f"a plan of more than {DEEPEST} operators in a row", hint="split it into views")
     known = {field.name for field in fields(operator)}
     needed = {field.name for field in fields(operator) if field.default is MISSING}
     for key in body.keys() - known:
-        raise QueryError("SW-123", f"{name} has no part '{key}'", hint=nearest(key, known))
+        raise QueryError("SW-163", f"{name} has no part '{key}'", hint=nearest(key, known))
     for key in sorted(needed - body.keys()):
-        raise QueryError("SW-124", f"{name} needs '{key}'", hint=f'add "{key}" to it')
+        raise QueryError("SW-164", f"{name} needs '{key}'", hint=f'add "{key}" to it')
     parts = {
         key: _plan(part, depth + 1) if key in INPUTS else _part(DECODERS.get(key, _text_or_flag), part, key)
         for key, part in body.items()
@@ -93,7 +93,7 @@ def _part(decode: Callable[[Any], Any], value: Any, key: str) -> Any:
         return decode(value)
     except (TypeError, KeyError, ValueError, AttributeError) as cause:
         raise QueryError(
-            "SW-125", f"'{key}' cannot be {str(value)[:60]!r}", hint="see what explain --format json writes for it"
+            "SW-165", f"'{key}' cannot be {str(value)[:60]!r}", hint="see what explain --format json writes for it"
         ) from cause
 
 

@@ -94,5 +94,5 @@ def _made(make: Callable[[Any], _D], body: Mapping[str, Any], part: str) -> _D:
         return make(body)
     except (TypeError, KeyError, AttributeError) as cause:
         raise QueryError(
-            "SW-125", f"an entry of '{part}' is not right: {cause}", hint="see explain --format json"
+            "SW-166", f"an entry of '{part}' is not right: {cause}", hint="see explain --format json"
         ) from cause
