@@ -7,12 +7,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from slackwater.algebra.catalog import Script, SinkDef, StreamDef
+from slackwater.algebra.catalog import SinkDef
 from slackwater.app.dry_run import dry_run
 from slackwater.app.explain import written
 from slackwater.app.formats import Format
 from slackwater.app.load import load
-from slackwater.app.physical import masked
 from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
@@ -58,12 +57,6 @@ def test_queries_over_late_and_rejected_rows_are_outputs_of_the_query_that_these
     )
     assert shown["query2"]["operators"][-1]["how"] == "'Traffic' read once more, told by the punctuation of each batch"
     assert "late_by" in shown["query2"]["spark"]
-
-
-def test_secrets_of_options_are_not_shown_in_sparks_plan():
-    stream = StreamDef("S", (), "kafka", {"topic": "tides", "kafka.sasl.jaas.config": "user=low pass=high"})
-    shown = masked(Script(streams=(stream,)), "Relation [topic=tides, config=user=low pass=high]")
-    assert shown == "Relation [topic=tides, config=***]"
 
 
 def test_the_toll_query_runs(spark, tmp_path: Path):

@@ -1,22 +1,22 @@
-"""A script as a JSON document: the streams and sinks that it declares, and its plans in the algebra."""
+"""A script as a JSON document: the streams and sinks that it declares, its settings, and its plans in the algebra."""
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, TypeVar
 
 from slackwater.algebra.bind import bind
-from slackwater.algebra.catalog import Catalog, Pipeline, Script, SinkDef, StreamDef
+from slackwater.algebra.catalog import Catalog, Pipeline, Script, SinkDef, StreamDef, check_setting
 from slackwater.algebra.checks import check
 from slackwater.algebra.document import from_document, to_document
 from slackwater.algebra.expressions import spark_type
 from slackwater.algebra.schema import Field
 from slackwater.algebra.sides import with_sides
+from slackwater.app.secrets import check_shown, without_secrets
 from slackwater.errors import QueryError
 
-SECRET = re.compile("pass(word|wd)(?!_env)|secret|token|credential|access.?key|jaas", re.IGNORECASE)
 SHOWN = "result"
 """The name of a pipeline that was given as a plan alone, without a sink."""
 
@@ -24,7 +24,7 @@ _D = TypeVar("_D")
 
 
 def document_of(script: Script) -> dict[str, Any]:
-    """The script as plain data, which `script_of` reads back."""
+    """The script as plain data, which `script_of` reads back; secrets are hidden, and have to be filled in before."""
     plans = [
         {"name": each.name, "sink": each.sink.name if each.sink else None, **to_document(each.plan)}
         for each in script.pipelines
@@ -35,21 +35,13 @@ def document_of(script: Script) -> dict[str, Any]:
             _declared(each) | {"fields": {field.name: field.type for field in each.fields}} for each in script.streams
         ],
         "sinks": [_declared(each) for each in script.sinks],
+        "settings": without_secrets(script.settings),
         "pipelines": plans,
     }
 
 
 def _declared(definition: StreamDef | SinkDef) -> dict[str, Any]:
     return asdict(definition) | {"options": without_secrets(definition.options)}
-
-
-def without_secrets(options: Mapping[str, str]) -> dict[str, str]:
-    """Options as they may be shown: what looks like a secret is not.
-
-    >>> without_secrets({"table": "tolls", "password": "tide", "password_env": "PGPASSWORD"})
-    {'table': 'tolls', 'password': '***', 'password_env': 'PGPASSWORD'}
-    """
-    return {name: "***" if SECRET.search(name) else value for name, value in options.items()}
 
 
 def script_of(document: object, name: str = SHOWN) -> Script:
@@ -68,7 +60,15 @@ def script_of(document: object, name: str = SHOWN) -> Script:
         for each in _list(document, "pipelines"):
             pipelines.append(_pipeline(each, catalog))
             catalog = with_sides(catalog, pipelines[-1])
-    return Script(streams, (), sinks, tuple(pipelines))
+    return Script(streams, (), sinks, tuple(pipelines), settings=_settings(document))
+
+
+def _settings(document: Mapping[str, Any]) -> dict[str, str]:
+    found = document.get("settings", {})
+    if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
+        raise QueryError("SW-126", "'settings' must be a JSON object of texts", hint="see explain --format json")
+    check_shown("the settings", found)
+    return {check_setting(name): value for name, value in found.items()}
 
 
 def _pipeline(body: Mapping[str, Any], catalog: Catalog) -> Pipeline:
@@ -91,8 +91,15 @@ def _list(document: Mapping[str, Any], part: str) -> list[Any]:
 
 def _made(make: Callable[[Any], _D], body: Mapping[str, Any], part: str) -> _D:
     try:
-        return make(body)
+        options = {name: _option(value) for name, value in body.get("options", {}).items()}
+        check_shown(f"'{body['name']}'", options)
+        return make({**body, "options": options})
     except (TypeError, KeyError, AttributeError) as cause:
         raise QueryError(
             "SW-166", f"an entry of '{part}' is not right: {cause}", hint="see explain --format json"
         ) from cause
+
+
+def _option(value: Any) -> str:
+    """Options are texts; who writes a document by hand may write a number."""
+    return value if isinstance(value, str) else json.dumps(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slackwater.algebra.catalog import Script
+from slackwater.app.secrets import masked_errors
 from slackwater.app.views import rewritten
 from slackwater.spark.formats import check_plan, check_sides, check_sink, check_stream
 from slackwater.spark.session import local_session
@@ -12,9 +13,14 @@ from slackwater.spark.sides import arranged
 from slackwater.spark.streams import read_streams
 
 
-def dry_run(script: Script, master: str = "local[*]") -> Iterator[str]:
+def dry_run(script: Script) -> Iterator[str]:
     """Says what was found right, one line each; the first thing that is wrong is raised."""
-    session = local_session(master=master, options=script.settings)
+    with masked_errors(script):
+        yield from _found(script)
+
+
+def _found(script: Script) -> Iterator[str]:
+    session = local_session(options=script.settings)
     for stream in script.streams:
         check_stream(session, stream)
         yield f"stream {stream.name}: {stream.format}, {len(stream.fields)} columns"

@@ -22,6 +22,7 @@ from slackwater.app.physical import physicals
 from slackwater.app.render.graph import dot, mermaid
 from slackwater.app.render.picture import picture
 from slackwater.app.render.tree import tree
+from slackwater.app.secrets import masked_errors
 from slackwater.app.views import shared
 from slackwater.errors import InputError
 from slackwater.rewrite import rewrite
@@ -72,7 +73,8 @@ def explained(script: Script, *, rewritten: bool = False, physical: bool = False
 def _placed(script: Script, plans: Iterable[Asked]) -> dict[str, Physical]:
     """How those plans are run of which that is asked: only then is Spark opened."""
     wanted = [(each.name, each.plan) for each in plans if each.what is Aspect.PHYSICAL]
-    return physicals(script, wanted) if wanted else {}
+    with masked_errors(script):
+        return physicals(script, wanted) if wanted else {}
 
 
 def _report(asked: Asked, script: Script, placed: Mapping[str, Physical]) -> RenderableType:

@@ -38,8 +38,12 @@ def variables(settings: Iterable[str]) -> Mapping[str, str]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name.isidentifier():
+            # A value may be a secret, and so it is not told.
             raise InputError(
-                "SW-403", f"'{setting}' is not a setting", expected="NAME=value", hint="write --set NAME=value"
+                "SW-403",
+                f"'{name}' has no value or is no name",
+                expected="NAME=value",
+                hint="write --set NAME=value",
             )
         given[name] = value
     return {**os.environ, **given}

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Plan, Scan, walk
-from slackwater.app.documents import without_secrets
 from slackwater.app.render.label import label
+from slackwater.app.secrets import masked
 from slackwater.app.views import shared
 from slackwater.rewrite import rewrite
 from slackwater.spark.physical import Physical, Placed, physical, physical_beside
@@ -66,16 +66,6 @@ def document(script: Script, shown: Physical) -> dict[str, Any]:
     return {"host": str(shown.host), "reason": shown.reason, "operators": operators} | {
         "spark": masked(script, shown.spark)
     }
-
-
-def masked(script: Script, text: str) -> str:
-    """Spark's plan as it may be shown: an option that looks like a secret is not, wherever its value stands."""
-    for each in script.streams:
-        shown = without_secrets(each.options)
-        for name, value in each.options.items():
-            if value and shown[name] != value:
-                text = text.replace(value, shown[name])
-    return text
 
 
 def _outlined(each: Placed) -> str:

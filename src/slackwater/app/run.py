@@ -14,6 +14,7 @@ from time import monotonic
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Scan, walk
 from slackwater.app.interrupts import Asked, interrupts
+from slackwater.app.secrets import masked_errors
 from slackwater.app.views import Opened, Sides, opened, shared
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError
@@ -22,6 +23,7 @@ from slackwater.spark.session import local_session
 from slackwater.spark.streams import DataFrame, read_streams
 from slackwater.spark.views.folder import admit_logs
 from slackwater.spark.views.log import LogSink, read_log
+from slackwater.spark.views.sharing import Sharing
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +51,14 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
     sharing, sides = shared(script, keep=conditions.views is not None)
     if not (sharing.pipelines or sharing.kept):
         raise InputError("SW-406", "there is nothing to run", hint="add an INSERT INTO a sink, or a query")
+    script = replace(script, settings={**script.settings, **conditions.spark})
+    with masked_errors(script):
+        _run_all(script, sharing, sides, conditions, watch)
+
+
+def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditions, watch: Watch) -> None:
     watch.starting()
-    session = local_session(master=conditions.master, options={**script.settings, **conditions.spark})
+    session = local_session(master=conditions.master, options=script.settings)
     place = conditions.views or conditions.checkpoint.with_suffix(".views")
     with opened(sharing.kept, place) as views, _stopped_at_the_end() as running:
         plans = [*sharing.pipelines, *(_pipeline(each) for each in views if each.mine)]
