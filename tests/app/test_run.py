@@ -82,3 +82,19 @@ def test_a_dry_run_finds_what_is_wrong(spark, change: dict[str, str], code: str)
     with pytest.raises(InputError) as caught:
         list(dry_run(parse_script(text)))
     assert caught.value.code == code
+
+
+SILENT = """
+CREATE STREAM Tides (level DOUBLE, at TIMESTAMP) USING json OPTIONS (path '{folder}') TIMESTAMP BY at;
+SELECT MAX(level) AS top FROM Tides [RANGE 1 minute SLIDE 1 minute];
+"""
+
+
+@pytest.mark.timeout(60)
+def test_a_run_over_a_silent_source_ends_when_its_time_is_up(spark, tmp_path: Path):
+    (tmp_path / "in").mkdir()
+    console = Console(file=StringIO(), width=200)
+    script = parse_script(SILENT.format(folder=tmp_path / "in"))
+    run(script, Conditions(tmp_path / "checkpoint", "local[2]", seconds=2), Watch(console))
+    assert "no batch was completed" in console.file.getvalue()
+    assert not spark.streams.active

@@ -28,7 +28,7 @@ from slackwater.spark.views.sharing import Sharing
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Under which conditions to run: where, from which checkpoint, how long after the first batch is done.
+    """Under which conditions to run: where, from which checkpoint, for how many seconds after the queries have started.
 
     A run over what is there (`available_now`) ends with a `flush`, which closes every window. With `views`, a folder,
     every view is kept there for this run and others; without, those that two pipelines read, beside the checkpoint.
@@ -66,8 +66,12 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
         frames |= {each.stream: read_log(session, each.folder.log, each.kept.plan) for each in views}
         watch.shares([each.told for each in views], sharing.notes)
         with watch, interrupts() as asked:
+            end = inf
             for stage in _stages(sharing.pipelines, sides, views, frames, conditions, watch):
-                if not _run(stage, running, watch, asked, conditions):
+                mine = _begun(stage, running)
+                # The clock starts once, when the first queries run: a source that is silent may never end a batch.
+                end = min(end, monotonic() + (inf if conditions.seconds is None else conditions.seconds))
+                if not _ran(mine, watch, asked, conditions, end):
                     break
     for stopped in running:
         watch.news(stopped.news())
@@ -105,29 +109,31 @@ def _pipeline(view: Opened) -> Pipeline:
     return Pipeline(view.kept.name, None, view.kept.run)
 
 
-def _run(stage: Sequence[Begin], running: list[Running], watch: Watch, asked: Asked, conditions: Conditions) -> bool:
-    """Runs what is started together; gives whether it ended by itself."""
+def _begun(stage: Sequence[Begin], running: list[Running]) -> list[Running]:
+    """Starts what is started together; each is stopped at the end, also where the next does not start."""
     mine = []
     for begin in stage:
         mine.append(begin())
         running.append(mine[-1])
         mine[-1].settle()
-    if not _follow(mine, watch, asked, conditions.seconds):
+    return mine
+
+
+def _ran(mine: Sequence[Running], watch: Watch, asked: Asked, conditions: Conditions, end: float) -> bool:
+    """Waits for what was started together; gives whether it ended by itself."""
+    if not _follow(mine, watch, asked, end):
         return False
     return not (conditions.available_now and conditions.flush) or _flush(mine, watch, asked)
 
 
-def _follow(running: Sequence[Running], watch: Watch, asked: Asked, seconds: float | None = None) -> bool:
+def _follow(running: Sequence[Running], watch: Watch, asked: Asked, end: float = inf) -> bool:
     """Shows what is done until the time is up or it is asked to stop; gives whether everything ended before."""
-    end = inf
     while _step(running, watch):
         if asked():
             watch.stopping()
             return False
         if monotonic() >= end:
             return False
-        if seconds is not None and watch.latest and end == inf:
-            end = monotonic() + seconds
         # A query that has ended would not wait, so one that has not is waited for.
         next((each for each in running if each.active), running[0]).wait(POLL)
     return True

@@ -26,7 +26,8 @@ def run(
         bool, typer.Option("--no-flush", help="With --available-now: leave windows open that may still get rows.")
     ] = False,
     duration: Annotated[
-        str | None, typer.Option("--for", metavar="TIME", help="Stop after a time, such as '20 seconds'.")
+        str | None,
+        typer.Option("--for", metavar="TIME", help="Stop after so much time of running, such as '20 seconds'."),
     ] = None,
     views: Annotated[
         str | None,
