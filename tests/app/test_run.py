@@ -11,7 +11,7 @@ from rich.console import Console
 from slackwater.algebra.catalog import Script
 from slackwater.app.documents import document_of, script_of
 from slackwater.app.dry_run import dry_run
-from slackwater.app.run import Conditions, run
+from slackwater.app.run import Conditions, _stopped_at_the_end, run
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
@@ -98,3 +98,20 @@ def test_a_run_over_a_silent_source_ends_when_its_time_is_up(spark, tmp_path: Pa
     run(script, Conditions(tmp_path / "checkpoint", "local[2]", seconds=2), Watch(console))
     assert "no batch was completed" in console.file.getvalue()
     assert not spark.streams.active
+
+
+def test_a_query_that_cannot_be_stopped_does_not_keep_the_others_from_it():
+    stopped = []
+
+    class Query:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def stop(self) -> None:
+            stopped.append(self.name)
+            if self.name == "second":
+                raise RuntimeError(self.name)
+
+    with pytest.raises(RuntimeError, match="second"), _stopped_at_the_end() as running:
+        running += [Query("first"), Query("second"), Query("third")]
+    assert stopped == ["first", "second", "third"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
@@ -163,5 +163,6 @@ def _stopped_at_the_end() -> Iterator[list[Running]]:
     try:
         yield running
     finally:
-        for each in running:
-            each.stop()
+        with ExitStack() as stopping:  # one that cannot be stopped does not keep the others from it
+            for each in reversed(running):
+                stopping.callback(each.stop)
