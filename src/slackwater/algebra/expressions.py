@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -125,20 +125,20 @@ def nested_aggregates(call: Tree) -> list[Tree]:
     return [each for child in children for each in aggregates(child)]
 
 
-def typed(tree: Tree, schema: Schema, pseudo: Mapping[str, str] = PSEUDO_COLUMNS) -> Expr:
+def typed(tree: Tree, schema: Schema) -> Expr:
     """The expression with every column resolved in `schema` and spelled canonically, and its type."""
-    tree = resolved(tree, schema, pseudo)
+    tree = resolved(tree, schema)
     return Expr(text(tree), type_of(tree, schema))
 
 
-def resolved(tree: Tree, schema: Schema, pseudo: Mapping[str, str] = PSEUDO_COLUMNS) -> Tree:
+def resolved(tree: Tree, schema: Schema) -> Tree:
     """A copy in which every column is spelled as canonical text does; an unknown one is an error."""
 
     def spell(node: Tree) -> Tree:
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return node
         reference = name_of(node)
-        if not schema.matching(reference) and reference.lower() in pseudo:
+        if not schema.matching(reference) and reference.lower() in PSEUDO_COLUMNS:
             return exp.column(reference.lower())
         if not schema.matching(reference) and schema.matching(node.table):
             return exp.Dot(this=column_node(schema.reference(schema.find(node.table))), expression=node.this)

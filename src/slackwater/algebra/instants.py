@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from slackwater.algebra.lengths import ONE_TUPLE, Length
-from slackwater.algebra.nodes import Aggregate, Disorder, Frequency, Plan, Scan, Subquery, View, Window, inputs
+from slackwater.algebra.nodes import Disorder, Frequency, Plan, Scan, Subquery, View, Window, inputs
 from slackwater.algebra.remembered import remembered
 
 
@@ -56,17 +56,6 @@ def instants_of(plan: Plan) -> Instants:
 def _as_stream(inner: Instants) -> Instants:
     """What a subquery is to the query above it: rows; at boundaries where its own are, so that it can be joined."""
     return Instants(inner.every, inner.every) if inner.at_boundaries else Instants()
-
-
-def has_aggregate(plan: Plan) -> bool:
-    """Whether an aggregate stands in this query, its subqueries apart."""
-    match plan:
-        case Aggregate():
-            return True
-        case Scan() | View() | Subquery():
-            return False
-        case _:
-            return any(has_aggregate(each) for each in inputs(plan))
 
 
 def is_jump(plan: Plan) -> bool:

@@ -38,11 +38,11 @@ def parse_script(
     return reader.result
 
 
-def bind_query(text: str, catalog: Catalog, file: str = "query", variables: Mapping[str, str] | None = None) -> Plan:
+def bind_query(text: str, catalog: Catalog) -> Plan:
     """The canonical plan of a single query over declared streams and views."""
-    source = Source(text, file)
+    source = Source(text, "query")
     with _as_query_errors(source):
-        found = list(_statements(source, variables or {}))
+        found = list(_statements(source, {}))
         statement, span = found[0]
         if len(found) > 1 or not isinstance(statement, syntax.Query):
             raise QueryError(

@@ -147,7 +147,3 @@ class Answer:
     def lost(self) -> tuple[Late, ...]:
         """The late rows that missed something."""
         return tuple(row for row in self.late if row.lost)
-
-    def in_batch(self, batch: int) -> list[Mapping[str, Value]]:
-        """The rows that appear in one batch, in order."""
-        return [result.row for result in self.rows if result.batch == batch]

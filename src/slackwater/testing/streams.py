@@ -1,7 +1,7 @@
 """Random streams as hypothesis strategies: chosen disorder, any cut into batches, any monotone punctuation.
 
-    @given(feeds(["Readings"], disorder=["bounded"], punctuation="any"))
-    def test(given_feeds): interpret(plan, given_feeds)
+    @given(feed(READINGS, disorder=["bounded"], punctuation="any"))
+    def test(given_feed): interpret(plan, {"Readings": given_feed})
 
     make_feed(Seeded(seed), READINGS, punctuation="trailing")   # the same, from a seed
 
@@ -149,12 +149,6 @@ def rows(draw: st.DrawFn, stream: StreamDef, /, **options: Any) -> list[Given]:
 def feed(draw: st.DrawFn, stream: StreamDef, /, **options: Any) -> Feed:
     """`make_feed` as a strategy."""
     return make_feed(Drawn(draw), stream, **options)
-
-
-@st.composite
-def feeds(draw: st.DrawFn, streams: Sequence[str], /, **options: Any) -> dict[str, Feed]:
-    """`make_feeds` as a strategy."""
-    return make_feeds(Drawn(draw), streams, **options)
 
 
 @st.composite
