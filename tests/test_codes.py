@@ -25,7 +25,7 @@ SHARED = {
     "SW-207": "a name that is taken",
     "SW-221": "disorder control away from a stream's entry",
     "SW-222": "not an aggregate",
-    "SW-223": "not a time, in a query",
+    "SW-223": "not a time",
     "SW-230": "no final answer",
     "SW-232": "EMIT inside a query",
     "SW-243": "no changelog",

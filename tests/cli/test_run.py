@@ -13,3 +13,7 @@ def test_a_setting_that_is_not_sparks_is_refused_and_its_value_not_told(slackwat
     assert shown.returncode != 0
     assert "SW-418" in shown.stderr
     assert "s3cret" not in shown.stderr
+
+
+def test_a_time_that_is_none_is_refused_as_it_is_in_a_query(slackwater):
+    assert slackwater("run", TRAFFIC, "--for", "5 tuples").stderr.startswith("SW-223")

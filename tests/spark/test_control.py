@@ -123,7 +123,7 @@ def test_a_batch_dataframe_is_left_as_it_is(spark):
         ({"event_time": "ts", "dratio": "5"}, "SW-113", "such as 1%"),
         ({"event_time": "ts", "dratio": -0.1}, "SW-113", "from 0% to 100%"),
         ({"event_time": "ts", "estimator": "adaptiv"}, "SW-422", "adaptive"),
-        ({"event_time": "ts", "idle": "3 rows"}, "SW-427", "30 seconds"),
+        ({"event_time": "ts", "idle": "3 rows"}, "SW-223", "30 seconds"),
     ],
 )
 def test_mistakes_are_told_when_the_query_is_written(stream, options, code, told):

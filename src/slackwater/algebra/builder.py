@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from slackwater.algebra.expressions import column_node, text
-from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
+from slackwater.algebra.lengths import ONE_TUPLE, Length, ticks_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -58,7 +58,7 @@ class Query:
             raise QueryError(
                 "SW-221", "disorder control stands at a stream's entry", hint="call control right after scan"
             )
-        policy = Policy(parse_ratio(dratio), slack, bsize, estimator, _ticks(idle), _ticks(skew))
+        policy = Policy(parse_ratio(dratio), slack, bsize, estimator, ticks_of(idle), ticks_of(skew))
         return Query(replace(self.plan, policy=policy))
 
     def window(
@@ -158,14 +158,3 @@ def _columns(by: Columns) -> tuple[str, ...]:
 
 def _length(value: str | int) -> Length:
     return Length.of(value, "tuples") if isinstance(value, int) else Length.parse(value)
-
-
-def _ticks(value: str | None) -> int | None:
-    if value is None:
-        return None
-    length = Length.parse(value)
-    if length.kind is Kind.TUPLES:
-        raise QueryError(
-            "SW-223", f"'{value}' is not a time", expected="a time such as '30 seconds'", hint="use a unit of time"
-        )
-    return length.amount

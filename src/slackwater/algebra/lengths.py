@@ -88,6 +88,22 @@ class Length:
         return _plural(self.amount // size, unit)
 
 
+def ticks_of(text: str | None) -> int | None:
+    """The ticks of a time written as text; of none, none.
+
+    >>> ticks_of("30 seconds"), ticks_of(None)
+    (30000000, None)
+    """
+    if text is None:
+        return None
+    length = Length.parse(text)
+    if not length.is_time:
+        raise QueryError(
+            "SW-223", f"'{text}' is not a time", expected="a time such as '30 seconds'", hint="use a unit of time"
+        )
+    return length.amount
+
+
 def _plural(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from slackwater.algebra.lengths import MICROSECONDS, Length
+from slackwater.algebra.lengths import MICROSECONDS, Length, ticks_of
 from slackwater.algebra.ratios import parse_ratio
 from slackwater.app.formats import Format
 from slackwater.disorder.trace import AUTO, UNITS
@@ -20,14 +20,8 @@ def parse_duration(text: str | None) -> float | None:
     >>> parse_duration("2 minutes")
     120.0
     """
-    if text is None:
-        return None
-    length = Length.parse(text)
-    if not length.is_time:
-        raise InputError(
-            "SW-407", f"'{text}' is not a time", expected="a time such as '20 seconds'", hint="use a unit of time"
-        )
-    return length.amount / MICROSECONDS["second"]
+    ticks = ticks_of(text)
+    return None if ticks is None else ticks / MICROSECONDS["second"]
 
 
 def parse_share(text: str) -> float:

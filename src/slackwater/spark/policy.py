@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slackwater.algebra.lengths import Length
+from slackwater.algebra.lengths import ticks_of
 from slackwater.algebra.nodes import Policy
 from slackwater.algebra.policies import effective
 from slackwater.algebra.ratios import parse_ratio
@@ -33,7 +33,7 @@ def stated(
     """
     if estimator is not None and estimator not in ESTIMATORS:
         raise InputError("SW-422", f"unknown estimator {estimator!r}", hint=nearest(estimator, ESTIMATORS))
-    return Policy(parse_ratio(dratio), slack, bsize, estimator, _ticks(idle), _ticks(skew))
+    return Policy(parse_ratio(dratio), slack, bsize, estimator, ticks_of(idle), ticks_of(skew))
 
 
 def controller_of(policy: Policy) -> Controller:
@@ -51,12 +51,3 @@ def controller_of(policy: Policy) -> Controller:
         skew=None if full.skew is None else full.skew // TICKS_PER_MS,
         **silence,
     )
-
-
-def _ticks(length: str | None) -> int | None:
-    if length is None:
-        return None
-    parsed = Length.parse(length)
-    if not parsed.is_time:
-        raise InputError("SW-427", f"'{length}' is not a time", expected="a time such as '30 seconds'")
-    return parsed.amount
