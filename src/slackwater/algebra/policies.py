@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from slackwater.algebra.lengths import Kind, Length
 from slackwater.algebra.nodes import Policy
+from slackwater.defaults import IDLE_SECONDS, SKEW_SECONDS
 
 DEFAULT_DRATIO = 0.001
 DEFAULT_ESTIMATOR = "budget"
-DEFAULT_IDLE = Length.of(10, "minutes").amount
-DEFAULT_SKEW = Length.of(5, "minutes").amount
+DEFAULT_IDLE = Length.of(IDLE_SECONDS, "seconds").amount
+DEFAULT_SKEW = Length.of(SKEW_SECONDS, "seconds").amount
 
 
 def effective(policy: Policy) -> Policy:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slackwater.algebra.lengths import MICROSECONDS, Length
-from slackwater.algebra.policies import ratio_text
+from slackwater.algebra.policies import DEFAULT_SKEW, ratio_text
 from slackwater.disorder import ESTIMATORS, controller
 from slackwater.disorder.optimum import optimum
 from slackwater.disorder.replay import Batches, Ints, Measures, batches_by_rows, batches_by_time, replay
@@ -20,7 +20,6 @@ from slackwater.disorder.trace import AUTO, Trace
 from slackwater.disorder.yardsticks import best_constant, best_per_interval
 from slackwater.errors import InputError, nearest
 
-SKEW = 5 * MICROSECONDS["minute"]
 MOST_FOR_OPTIMUM = 200_000
 """Rows up to which the exact optimum is worth its time (about a minute)."""
 A_SECOND = Length.of(1, "second")
@@ -98,10 +97,10 @@ def advise(request: Request, progress: Callable[[str, int, int], None] | None = 
     for name in sorted(ESTIMATORS, key=lambda each: (each != "budget", each)):
         if name not in NOT_STATED:
             told = None if progress is None else _counting(progress, name, rows)
-            punctuation, found = replay(batches, controller(request.dratio, name, skew=SKEW), told)
+            punctuation, found = replay(batches, controller(request.dratio, name, skew=DEFAULT_SKEW), told)
             lines.append(_line(name, found, punctuation))
     late = int(request.dratio * rows)
-    honest = batches.event - batches.arrival <= SKEW
+    honest = batches.event - batches.arrival <= DEFAULT_SKEW
     delay = best_constant(batches, late, "newest", honest)
     now = best_constant(batches, late, "now", honest)
     each = best_per_interval(batches, late, honest=honest)

@@ -9,13 +9,14 @@ from math import ceil, exp
 
 import numpy as np
 
+from slackwater.defaults import IDLE_SECONDS
 from slackwater.disorder.account import STRICTEST, Account
 from slackwater.disorder.census import BY_AGE, BY_COUNT, KINDS, Forecast
 from slackwater.disorder.clock import LATEST, Times, clamp, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.histogram import LARGEST, Floats, beyond_each, delays
 from slackwater.disorder.lateness import ALL, Clocks, Lateness
-from slackwater.disorder.sources import IDLE_SECONDS, Senders
+from slackwater.disorder.sources import Senders
 from slackwater.disorder.state import Fields, Value, pack, unpack
 from slackwater.disorder.steady import Steadiness
 from slackwater.disorder.tally import Tally

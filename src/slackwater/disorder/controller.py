@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from slackwater.defaults import SKEW_SECONDS
 from slackwater.disorder.clock import Times, clamp, minus, ticks_per_second, times
 from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Sources, Tallying
 from slackwater.disorder.estimator import estimator as build
@@ -18,7 +19,6 @@ from slackwater.disorder.tally import Tally
 from slackwater.errors import InputError
 
 VERSION = 2
-SKEW_SECONDS = 300
 
 
 class Tallies(IntEnum):

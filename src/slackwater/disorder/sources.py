@@ -13,6 +13,7 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
+from slackwater.defaults import IDLE_SECONDS
 from slackwater.disorder.clock import EARLIEST, LATEST, Times, minus, ticks_per_second
 from slackwater.disorder.estimator import Sources
 from slackwater.disorder.state import Fields, Value, pack, unpack
@@ -20,7 +21,6 @@ from slackwater.disorder.state import Fields, Value, pack, unpack
 Bools = NDArray[np.bool_]
 
 VERSION = 1
-IDLE_SECONDS = 600
 GAPS = 30
 KNOWN = 30  # rows after which a sender has habits
 MOST = 4_096  # senders that are followed; more are not told apart
