@@ -96,6 +96,17 @@ def test_more_senders_than_are_followed_are_harmless():
     assert len(hold.state()) < 1_000_000
 
 
+def test_senders_that_are_given_up_make_room_for_others():
+    """As many senders as are followed come and go; of two that come after them one falls silent."""
+    hold = SourceHold(idle=1_000, unit="s")
+    gone = np.arange(4_096)
+    hold.observe(gone, gone, gone + 2)
+    for start in range(4_096, 10_000, 500):
+        hold.observe(*steady(start, start + 500))
+    alone = np.arange(10_096, 10_396)
+    assert hold.observe(alone, alone, np.zeros(300, np.int64)) == 10_095
+
+
 def test_state_goes_on_where_it_was():
     first, second = SourceHold(unit="s"), SourceHold(unit="s")
     first.observe(*steady(0, 200))

@@ -19,6 +19,7 @@ from slackwater.disorder.state import Fields, Value
 Floats = NDArray[np.float64]
 
 PER_OCTAVE = 64
+STRETCHED = 2.0  # times the largest score that is known, at most, where a level cannot be read off
 SHIFT = 52 - 6  # the exponent and six bits of a float64 number its buckets
 FIRST = 1023 << 6
 BUCKETS = 64 * PER_OCTAVE + 1
@@ -118,11 +119,11 @@ def beyond_each(survival: Floats) -> Floats:
     return above
 
 
-def delays(survival: Floats, highest: Floats, weight: Floats, level: Floats, grow: float = 2.0) -> Floats:
+def delays(survival: Floats, highest: Floats, weight: Floats, level: Floats) -> Floats:
     """The smallest score that a share `level` of the rows exceeds: levels down, memories across.
 
     Half a row is always taken to lie above the largest that is known. A level below that cannot be read off; the
-    largest is then stretched by the square root of what is missing, at most `grow` times.
+    largest is then stretched by the square root of what is missing, at most twice.
     """
     floor = 0.5 / np.maximum(weight, 1.0)
     width, row = survival.shape[1], np.arange(len(survival))
@@ -136,5 +137,5 @@ def delays(survival: Floats, highest: Floats, weight: Floats, level: Floats, gro
     over, under = survival[row, below] + floor, survival[row, place] + floor
     part = np.clip((over - level) / np.maximum(over - under, 1e-12), 0.0, 1.0)
     found = np.where(place == 0, 0.0, LARGEST[below] + (LARGEST[place] - LARGEST[below]) * part)
-    stretched = highest * np.minimum(np.sqrt(floor / level), grow)
+    stretched = highest * np.minimum(np.sqrt(floor / level), STRETCHED)
     return np.where(level <= floor, stretched, np.minimum(found, highest))

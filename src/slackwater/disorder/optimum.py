@@ -54,7 +54,7 @@ class Tangent:
         return self.hold + price * self.lost
 
 
-def optimum(batches: Batches, late: int, sweeps: int = SWEEPS) -> Optimum:
+def optimum(batches: Batches, late: int) -> Optimum:
     """Search the price at which a cheapest punctuation loses `late` rows."""
     sweep = Sweep(batches)
     longest = float(batches.clock[-1] - batches.arrival.min()) + 1.0
@@ -62,7 +62,7 @@ def optimum(batches: Batches, late: int, sweeps: int = SWEEPS) -> Optimum:
     few = sweep(longest * len(batches.event))  # no wait is worth a row
     if many.lost <= late:
         return Optimum(late, len(batches.event), many.hold, 0.0)
-    for _ in range(sweeps):
+    for _ in range(SWEEPS):
         price = (few.hold - many.hold) / (many.lost - few.lost)
         found = sweep(price)
         if found.at(price) >= few.at(price) - 1e-9 * (1.0 + abs(few.at(price))):

@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 VERSION = 1
 GAPS = 30
 KNOWN = 30  # rows after which a sender has habits
-MOST = 4_096  # senders that are followed; more are not told apart
+MOST = 4_096  # senders that are followed at a time; more are not told apart
 COLUMNS = ("key", "rows", "first", "last", "front", "lag", "pause", "since")
 NOT_BEHIND = LATEST
 
@@ -54,6 +54,10 @@ class Senders:
         return event >= front[member]
 
     def _enrol(self, key: Times) -> None:
+        """Follow new senders; where there are too many, in the place of those that are given up by now."""
+        if len(np.setdiff1d(key, self._table[0])) > MOST - self._table.shape[1]:
+            silent = minus(np.full(self._table.shape[1], self._clock), self._table[3])
+            self._table = self._table[:, silent <= self.idle]
         new = np.setdiff1d(key, self._table[0])[: MOST - self._table.shape[1]]
         if len(new):
             fresh = np.zeros((len(COLUMNS), len(new)), np.int64)

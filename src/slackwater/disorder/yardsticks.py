@@ -17,6 +17,7 @@ Form = Literal["now", "newest"]
 
 NEVER_LATE = np.iinfo(np.int64).min // 4
 CANDIDATES = 128
+ROUNDS = 30  # of bisecting the price
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,7 @@ class PerInterval:
     measures: Measures
 
 
-def best_per_interval(
-    batches: Batches, late: int, intervals: int = 50, honest: Bools | None = None, rounds: int = 30
-) -> PerInterval:
+def best_per_interval(batches: Batches, late: int, intervals: int = 50, honest: Bools | None = None) -> PerInterval:
     """One constant per interval, the budget shared by one price per lost row.
 
     In each interval the delay minimises hold + price * rows lost. The price is bisected until the replay, in
@@ -96,7 +95,7 @@ def best_per_interval(
     table = _tables(batches, part, latest)
     low, high = 0.0, float(batches.clock[-1] - batches.arrival[0]) * len(batches.event) + 1.0
     best: PerInterval | None = None
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         price = np.sqrt(low * high) if low > 0 else high / 2**20
         found = _at_price(batches, table, part, latest, price)
         if found.measures.late <= late:
