@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from io import StringIO
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from slackwater.app.documents import document_of, script_of
 from slackwater.app.dry_run import dry_run
 from slackwater.app.run import Conditions, _stopped_at_the_end, run
 from slackwater.app.watch import Watch
-from slackwater.errors import InputError
+from slackwater.errors import InputError, RunError
 from slackwater.lang import parse_script
 
 SCRIPT = """
@@ -55,6 +56,29 @@ def test_a_plan_document_runs_as_the_text_does_and_a_second_run_goes_on_where_th
     assert as_text
     assert rows(script_of(document), tmp_path / "json") == as_text
     assert rows(parse_script(texts[0]), tmp_path / "sql") == as_text
+
+
+LATE = "CREATE SINK later USING parquet OPTIONS (path '{late}'); INSERT INTO later SELECT vehID FROM fastest$late;"
+
+
+@pytest.mark.parametrize("beside", ["", LATE], ids=["alone", "with late rows"])
+def test_a_run_that_begins_anew_is_not_lost_among_the_files_of_the_one_before(spark, tmp_path: Path, beside: str):
+    script = SCRIPT.format(sink=f"parquet OPTIONS (path '{tmp_path / 'out'}')") + beside.format(late=tmp_path / "late")
+    conditions = Conditions(tmp_path / "checkpoint", "local[2]", available_now=True)
+
+    def refused() -> str:
+        with pytest.raises(RunError) as caught:
+            run(parse_script(script.replace("MAX(speed)", "MIN(speed)")), conditions, Watch(Console(file=StringIO())))
+        return str(caught.value)
+
+    run(parse_script(script), conditions, Watch(Console(file=StringIO())))
+    assert re.search("SW-511(.|\n)*new place", refused())
+    shutil.rmtree(tmp_path / "checkpoint")
+    assert "SW-515: the sink 'fastest'" in refused()
+    if beside:
+        shutil.rmtree(tmp_path / "out")
+        assert "SW-515: the sink 'later'" in refused()
+    assert not (tmp_path / "checkpoint").exists()
 
 
 def test_a_dry_run_lists_what_is_right(spark):

@@ -20,6 +20,7 @@ from slackwater.app.watch import Watch
 from slackwater.errors import InputError
 from slackwater.spark.pipeline import POLL, Manner, Running, start
 from slackwater.spark.session import local_session
+from slackwater.spark.sinks.anew import admit_sinks
 from slackwater.spark.streams import DataFrame, read_streams
 from slackwater.spark.views.folder import admit_logs
 from slackwater.spark.views.log import LogSink, read_log
@@ -59,6 +60,8 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
 def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditions, watch: Watch) -> None:
     watch.starting()
     session = local_session(master=conditions.master, options=script.settings)
+    for each in sharing.pipelines:
+        admit_sinks(session, (each, *sides.get(each.name, ())), conditions.checkpoint / each.name)
     place = conditions.views or conditions.checkpoint.with_suffix(".views")
     with opened(sharing.kept, place) as views, _stopped_at_the_end() as running:
         plans = [*sharing.pipelines, *(_pipeline(each) for each in views if each.mine)]

@@ -108,7 +108,7 @@ def _refused(checkpoint: Path, why: str) -> RunError:
         "SW-511",
         f"the checkpoint '{checkpoint}' is not that of this query: {why}",
         expected="the query that began it",
-        hint="give another --checkpoint, or delete this one to begin anew",
+        hint="give another --checkpoint, or delete this one, to begin anew: then its rows need a new place, too",
     )
 
 

@@ -136,4 +136,6 @@ def files_of(session: SparkSession, checkpoint: str) -> tuple[Files, str]:
 
 
 def _broken(message: str) -> RunError:
-    return RunError("SW-523", message, hint="restore the checkpoint from a copy, or start with a new one")
+    return RunError(
+        "SW-523", message, hint="restore the checkpoint from a copy, or begin anew, with a new place for the rows"
+    )

@@ -70,7 +70,7 @@ def admit_logs(checkpoint: Path, folders: Mapping[str, Folder]) -> None:
                 "SW-513",
                 f"the checkpoint '{checkpoint}' has read another log of the view '{name}'",
                 expected=f"the log {known}",
-                hint="delete the checkpoint to read the new log from its beginning",
+                hint="delete the checkpoint to read the new log from its beginning, and give its rows a new place",
             )
     if mine:
         checkpoint.mkdir(parents=True, exist_ok=True)
