@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from slackwater.algebra.nodes import Plan
 from slackwater.errors import RunError
-from slackwater.lang import bind_query
+from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.spark.guard import FILE, admit
 from slackwater.testing.catalog import CATALOG
@@ -37,15 +38,25 @@ def test_what_the_checkpoint_does_not_hold_may_change(tmp_path, text, old, new):
 @pytest.mark.parametrize(
     ("text", "old", "new", "told"),
     [
-        (QUERY, "RANGE 10", "RANGE 20", r'range was "10 seconds" and is "20 seconds"'),
-        (QUERY, "SLIDE 5 seconds", "SLIDE 2 seconds", "every was"),
-        (QUERY, "v > 1", "v > 2", "condition.sql was"),
-        (QUERY, "DRATIO 1%", "DRATIO 2%", "policy.dratio was 0.01 and is 0.02"),
-        (QUERY, "AVG(v)", "MAX(v)", "aggregates"),
-        (QUERY, "GROUP BY id", "GROUP BY id, kind", '"kind"'),
-        (QUERY, "RANGE 10 seconds SLIDE 5 seconds", "RANGE 10 TUPLES", 'host was "native" and is "fused"'),
-        (ROWS, "v AS value", "v * 2 AS value", "items"),
-        (FUSED, "> 2", "> 3", "condition"),
+        (QUERY, "RANGE 10", "RANGE 20", "RANGE of Readings was 10 seconds and is 20 seconds"),
+        (QUERY, "SLIDE 5 seconds", "SLIDE 2 seconds", "SLIDE or FREQUENCY of Readings was 5 seconds and is 2 seconds"),
+        (QUERY, "v > 1", "v > 2", "WHERE v > 1 of Readings is gone; WHERE v > 2 of Readings is new"),
+        (QUERY, "WHERE v > 1", "", "WHERE v > 1 of Readings is gone"),
+        (QUERY.replace("WHERE v > 1", ""), "GROUP", "WHERE v > 1 GROUP", "WHERE v > 1 of Readings is new"),
+        (QUERY, "DRATIO 1%", "DRATIO 2%", "DRATIO of Readings was 1% and is 2%"),
+        (QUERY, "DRATIO 1%", "DRATIO 1% USING adaptive", r"USING of Readings \(adaptive\) is new"),
+        (QUERY, "AVG(v)", "MAX(v)", r"AVG\(v\) of Readings is gone; MAX\(v\) of Readings is new"),
+        (QUERY, "GROUP BY id", "GROUP BY id, kind", "GROUP BY kind of Readings is new"),
+        (
+            QUERY,
+            "RANGE 10 seconds SLIDE 5 seconds",
+            "RANGE 10 TUPLES",
+            "RANGE of Readings was 10 seconds and is 10 t.*; SLIDE[^;]*$",
+        ),
+        (ROWS, "v AS value", "v * 2 AS value", r"the column 'value' of Readings was v and is v \* 2"),
+        (FUSED, "> 2", "> 3", "HAVING count > 2 of Readings is gone; HAVING count > 3"),
+        (FUSED, " HAVING COUNT(*) > 2", "", "HAVING count > 2 of Readings is gone"),
+        (FUSED, "> 2", "> 2 EMIT CHANGES", "EMIT was FINAL and is CHANGES"),
     ],
 )
 def test_another_query_is_refused_and_told_where_it_differs(tmp_path, text, old, new, told):
@@ -53,8 +64,40 @@ def test_another_query_is_refused_and_told_where_it_differs(tmp_path, text, old,
     with pytest.raises(RunError) as caught:
         admitted(text.replace(old, new), tmp_path)
     assert caught.value.code == "SW-511"
-    assert re.search(told, str(caught.value)), str(caught.value)
+    assert re.search(f"this query: {told}", str(caught.value)), str(caught.value)
     admitted(text, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("declared", "told"),
+    [
+        ("v INT", None),
+        ("v DOUBLE", "the column 'v' of the stream 'Tides' was INT and is DOUBLE"),
+        ("v INT, w INT", "the column 'w' of the stream 'Tides' .INT. is new"),
+        ("w INT, v INT", "the column 'w' of the stream 'Tides' .INT. is new"),
+    ],
+)
+def test_a_stream_that_is_declared_otherwise_is_named_with_its_column(tmp_path, declared, told):
+    """Also where the types of all that is computed from it differ with it."""
+
+    def plan(columns: str) -> Plan:
+        stream = f"CREATE STREAM Tides ({columns}, ts TIMESTAMP) USING json OPTIONS (path '/x') TIMESTAMP BY ts;"
+        query = "SELECT MAX(v) AS top, SUM(v) AS total FROM Tides [RANGE 1 minute SLIDE 1 minute];"
+        return rewrite(parse_script(stream + query).pipelines[0].plan).plan
+
+    admit(plan("v INT"), tmp_path)
+    if told is None:
+        admit(plan(declared), tmp_path)
+        return
+    with pytest.raises(RunError, match=told) as caught:
+        admit(plan(declared), tmp_path)
+    assert "fields" not in str(caught.value)
+
+
+def test_a_record_of_another_version_is_no_licence(tmp_path):
+    (tmp_path / FILE).write_text("{}")
+    with pytest.raises(RunError, match="another version"):
+        admitted(QUERY, tmp_path)
 
 
 @pytest.mark.parametrize("found", ["", '{"slackwater": 1, "pla'])

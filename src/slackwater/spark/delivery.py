@@ -124,5 +124,6 @@ def failed(pipeline: str, why: str) -> RunError:
     return RunError(
         "SW-510",
         f"the pipeline '{pipeline}' failed: {why}",
-        hint="mend what it names and start again: the pipeline goes on where its checkpoint stands",
+        hint="mend what it names and start again: the pipeline goes on where its checkpoint stands. If the query or a "
+        "column of its streams must change for that, it begins anew: with another --checkpoint and another sink",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +11,10 @@ from slackwater.algebra.document import to_document
 from slackwater.algebra.nodes import Aggregate, Emit, Plan, Project, Select
 from slackwater.errors import RunError
 from slackwater.spark.batches import last_batch
+from slackwater.spark.differences import difference
 from slackwater.spark.ways import Host, way_of
 
 FILE = "slackwater.json"
-LONGEST = 60
 
 
 def admit(plan: Plan, checkpoint: Path) -> None:
@@ -98,7 +97,7 @@ def _read(file: Path) -> Any:
 
 
 def _compare(checkpoint: Path, kept: Any, mine: Any) -> None:
-    change = next(changes(kept, mine, ""), None)
+    change = difference(kept, mine)
     if change is not None:
         raise _refused(checkpoint, change)
 
@@ -110,21 +109,3 @@ def _refused(checkpoint: Path, why: str) -> RunError:
         expected="the query that began it",
         hint="give another --checkpoint, or delete this one, to begin anew: then its rows need a new place, too",
     )
-
-
-def changes(kept: Any, mine: Any, place: str) -> Iterator[str]:
-    """Where two documents differ, in words."""
-    match kept, mine:
-        case dict(), dict():
-            for name in sorted(kept.keys() | mine.keys()):
-                yield from changes(kept.get(name), mine.get(name), f"{place}.{name}".removeprefix("."))
-        case list(), list() if len(kept) == len(mine):
-            for number, (one, two) in enumerate(zip(kept, mine, strict=True)):
-                yield from changes(one, two, f"{place}[{number}]")
-        case _ if kept != mine:
-            yield f"{place} was {_told(kept)} and is {_told(mine)}"
-
-
-def _told(value: Any) -> str:
-    written = json.dumps(value)
-    return written if len(written) <= LONGEST else f"{written[:LONGEST]}..."

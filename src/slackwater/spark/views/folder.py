@@ -14,7 +14,7 @@ from uuid import uuid4
 from slackwater.algebra.catalog import ViewDef
 from slackwater.algebra.document import to_document
 from slackwater.errors import RunError
-from slackwater.spark.guard import changes
+from slackwater.spark.differences import difference
 
 DEFINITION = "view.json"
 READ = "views.json"
@@ -52,7 +52,7 @@ def open_folder(place: Path, view: ViewDef) -> Folder:
     path = place / quote(view.name.lower(), safe="")
     mine = json.loads(json.dumps(to_document(view.query)))
     kept = _made(path, mine)
-    change = next(changes(kept["view"], mine, ""), None)
+    change = difference(kept["view"], mine)
     if change is not None:
         raise _refused(view.name, path, f"is defined otherwise: {change}")
     folder = Folder(path, kept["id"])
