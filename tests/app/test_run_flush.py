@@ -1,6 +1,7 @@
 """The end of a stream, and its silence: windows that no more rows would close."""
 
 import os
+import re
 import signal
 from collections.abc import Callable, Sequence
 from io import StringIO
@@ -47,11 +48,14 @@ class Satisfied(Watch):
 def total(spark: SparkSession, tmp_path: Path) -> Callable[..., int]:
     """How many rows the windows held that a run gave out."""
 
-    def ran(query: str, idle: str = "", **conditions: object) -> int:
+    def ran(query: str, idle: str = "", told: list[str] | None = None, **conditions: object) -> int:
         sink = tmp_path / "out"
         script = parse_script(STREAM.format(path=sink) + f"INSERT INTO counts {query.format(idle=idle)};")
         asked = Conditions(tmp_path / "check", "local[2]", **conditions)  # type: ignore[arg-type]
-        run(script, asked, Satisfied(lambda: asked.seconds is not None and counted(sink) == ROWS))
+        watch = Satisfied(lambda: asked.seconds is not None and counted(sink) == ROWS)
+        run(script, asked, watch)
+        if told is not None:
+            told.append(watch.console.file.getvalue())  # type: ignore[attr-defined]
         return counted(sink)
 
     def counted(sink: Path) -> int:
@@ -67,9 +71,13 @@ def test_a_run_over_what_is_there_closes_every_window(total, query):
     assert total(query, available_now=True) == ROWS
 
 
-def test_windows_stay_open_if_asked_and_a_flush_later_closes_them(total):
-    assert total(PER_WINDOW, available_now=True, flush=False) == 0
-    assert total(PER_WINDOW, available_now=True) == ROWS
+def test_windows_stay_open_if_asked_and_a_flush_later_closes_them_and_runs_after_it_are_warned(total):
+    shown: list[str] = []
+    assert total(PER_WINDOW, available_now=True, flush=False, told=shown) == 0
+    assert total(PER_WINDOW, available_now=True, told=shown) == ROWS
+    assert total(PER_WINDOW, available_now=True, told=shown) == ROWS
+    warning = r"warning: the run of counts before .* rows of Traffic before \d{4}-.* are late .* --no-flush"
+    assert [bool(re.search(warning, each)) for each in shown] == [False, False, True], shown
 
 
 def test_a_stream_that_falls_silent_is_waited_for_as_long_as_stated(total):

@@ -9,8 +9,12 @@ import pytest
 
 from slackwater.algebra.catalog import Pipeline
 from slackwater.lang import bind_query
-from slackwater.spark.pipeline import Running
+from slackwater.spark.pipeline import Running, closed_before
+from slackwater.spark.punctuate import Account
+from slackwater.spark.ticks import Tick, flushing, give
 from slackwater.testing.catalog import CATALOG
+
+PLAN = bind_query("SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 2 seconds]", CATALOG)
 
 
 class Query:
@@ -45,8 +49,7 @@ def query() -> Query:
 
 @pytest.fixture
 def running(query: Query, tmp_path: Path) -> Running:
-    plan = bind_query("SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 2 seconds]", CATALOG)
-    return Running(Pipeline("answers", None, plan), tmp_path, query)  # type: ignore[arg-type]
+    return Running(Pipeline("answers", None, PLAN), tmp_path, query)  # type: ignore[arg-type]
 
 
 def batches(running: Running) -> list[int]:
@@ -80,3 +83,25 @@ def test_batches_that_ended_between_two_polls_are_all_told(running, query):
 def test_a_pipeline_that_goes_on_begins_with_the_batch_that_its_checkpoint_has(running, query):
     query.ends(57)
     assert batches(running) == [57]
+
+
+@pytest.mark.parametrize(
+    ("ticks", "account", "closed"),
+    [
+        ([], Account(punctuation=900, newest=1_000), {}),
+        ([Tick("Readings", silence=5_000)], Account(punctuation=4_000, newest=1_000), {}),
+        ([flushing(PLAN)], Account(punctuation=5_001, newest=1_000), {"Readings": 5_001}),
+        (
+            [flushing(PLAN), Tick("Readings", silence=5_000)],
+            Account(punctuation=5_001, newest=1_000),
+            {"Readings": 5_001},
+        ),
+        ([flushing(PLAN)], Account(punctuation=5_001, newest=9_000), {}),
+    ],
+    ids=["no tick", "silence", "a flush", "silence after a flush", "rows have passed it"],
+)
+def test_a_flush_of_the_run_before_is_known_until_a_row_passes_it(tmp_path, ticks, account, closed):
+    (tmp_path / "ticks").mkdir()
+    for tick in ticks:
+        give(tick, tmp_path)
+    assert closed_before(tmp_path, {"Readings-0badcafe": account}) == closed

@@ -97,9 +97,12 @@ def _stages(
         read = {node.stream for node in walk(pipeline.plan) if isinstance(node, Scan)}
         admit_logs(checkpoint, {name: folder for name, folder in folders.items() if name in read})
         if view is None:
-            return start(pipeline, frames, checkpoint, manner, watch.on_rows, sides.get(pipeline.name, ()))
-        log = LogSink(view.folder.log, view.kept.plan)
-        return start(pipeline, frames, checkpoint, manner, log=log, readers=view.kept.readers)
+            running = start(pipeline, frames, checkpoint, manner, watch.on_rows, sides.get(pipeline.name, ()))
+        else:
+            log = LogSink(view.folder.log, view.kept.plan)
+            running = start(pipeline, frames, checkpoint, manner, log=log, readers=view.kept.readers)
+        watch.resumes(pipeline.name, running.closed)
+        return running
 
     kept: list[list[Begin]] = [
         [partial(begun, _pipeline(each), each.folder.checkpoint, each)] for each in views if each.mine

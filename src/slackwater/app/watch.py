@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from heapq import nsmallest
 from types import TracebackType
 from typing import Any
@@ -39,6 +39,17 @@ class Watch:
         told = [*views, *(f"{name} {each}" for name, mine in notes.items() for each in mine)] if views else []
         for each in told if not self.quiet else ():
             self.console.print(each, style="dim", soft_wrap=True)
+
+    def resumes(self, pipeline: str, closed: Mapping[str, int]) -> None:
+        """Warns, also who wants it quiet, of rows that are late because the run before closed every window."""
+        for stream, end in closed.items():
+            moment = datetime.fromtimestamp(end / 1_000, UTC).isoformat(" ", "milliseconds")
+            self.console.print(
+                f"warning: the run of {pipeline} before this one closed every window: rows of {stream} before {moment} "
+                "are late from now on; for runs on a schedule use --available-now --no-flush",
+                style="yellow",
+                soft_wrap=True,
+            )
 
     def stopping(self) -> None:
         self.console.print("stopping ...", style="dim")

@@ -21,9 +21,19 @@ def run(
     conf: Annotated[
         list[str] | None, typer.Option(metavar="spark.NAME=VALUE", help="A setting of Spark's own; as often as needed.")
     ] = None,
-    available_now: Annotated[bool, typer.Option("--available-now", help="Process what is there, then end.")] = False,
+    available_now: Annotated[
+        bool,
+        typer.Option(
+            "--available-now",
+            help="Process what is there, close every window, then end: in later runs, rows of earlier times are late.",
+        ),
+    ] = False,
     no_flush: Annotated[
-        bool, typer.Option("--no-flush", help="With --available-now: leave windows open that may still get rows.")
+        bool,
+        typer.Option(
+            "--no-flush",
+            help="With --available-now: leave windows open that may still get rows; for runs on a schedule.",
+        ),
     ] = False,
     duration: Annotated[
         str | None,
@@ -45,6 +55,7 @@ def run(
 
         slackwater run traffic.sql
         slackwater run traffic.sql --for '20 seconds'
+        slackwater run traffic.sql --available-now --no-flush    (what has come since the last time)
         slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
     from slackwater.app.load import load

@@ -18,7 +18,7 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, emits_changes, walk
 from slackwater.algebra.policies import effective
-from slackwater.spark.accounts import accounts_after, accounts_kept
+from slackwater.spark.accounts import accounts_after, accounts_kept, stream_of
 from slackwater.spark.control import Reads
 from slackwater.spark.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, tagged, undivided
 from slackwater.spark.fused.changes import DEFAULT, Form, form_of, with_refused
@@ -26,8 +26,9 @@ from slackwater.spark.gauge.gauged import controls_of
 from slackwater.spark.guard import admit
 from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
+from slackwater.spark.punctuate import Account
 from slackwater.spark.sides import Beside, Refusing, entries
-from slackwater.spark.ticks import Silence, flushing, give, read_ticks
+from slackwater.spark.ticks import Silence, flushing, give, read_ticks, was_flushed
 from slackwater.spark.views.log import LogSink
 
 POLL = 0.1
@@ -119,8 +120,17 @@ def dratios(plan: Plan) -> dict[str, float | None]:
     return {scan_of(each).stream: effective(each.policy).dratio for each in controls}
 
 
+def closed_before(checkpoint: Path, kept: Mapping[str, Account]) -> dict[str, int]:
+    """The streams of which a flush closed every window, and before which time, in ms, their rows are late by that.
+
+    None of a stream once a row has passed that time: then its punctuation is again where its rows put it.
+    """
+    closed = {stream_of(control): account.punctuation for control, account in kept.items() if account.closed}
+    return closed if closed and was_flushed(checkpoint) else {}
+
+
 class Running:
-    """A pipeline that was started."""
+    """A pipeline that was started. `closed` are the streams whose windows the run before has closed."""
 
     def __init__(
         self,
@@ -134,8 +144,9 @@ class Running:
         self.plan = pipeline.plan
         self.checkpoint = checkpoint
         self.write = write
-        after = partial(accounts_after, checkpoint)
-        self.ledger = Ledger(pipeline.name, dratios(pipeline.plan), after, accounts_kept(checkpoint))
+        after, kept = partial(accounts_after, checkpoint), accounts_kept(checkpoint)
+        self.ledger = Ledger(pipeline.name, dratios(pipeline.plan), after, kept)
+        self.closed = closed_before(checkpoint, kept)
         self.query: StreamingQuery = write.start()
         self.delivery = delivery
         self.readers = readers

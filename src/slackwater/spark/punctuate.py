@@ -42,6 +42,11 @@ class Account:
     def on_time(self) -> int:
         return self.rows - self.late - self.untimed
 
+    @property
+    def closed(self) -> bool:
+        """Whether the punctuation is beyond the newest row: a flush took it there, or a silence."""
+        return bool(self.newest) and self.punctuation > self.newest
+
 
 def account_in(kept: bytes) -> Account:
     """The account that was kept with a controller's state."""

@@ -8,6 +8,7 @@ the batches that Spark logs, and come again with them after a fault.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -57,6 +58,11 @@ def give(tick: Tick, checkpoint: Path) -> None:
     draft.rename(folder / name)
     for old in sorted(folder.glob("[0-9]*.json"))[:-KEPT]:
         old.unlink()
+
+
+def was_flushed(checkpoint: Path) -> bool:
+    """Whether a run of this checkpoint closed every window at its end."""
+    return any(re.search(r'"beyond": \d', each.read_text()) for each in _folder(checkpoint).glob("[0-9]*.json"))
 
 
 def _folder(checkpoint: Path) -> Path:
