@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from io import StringIO
 
+import pytest
 from pyspark.sql import Row
 from rich.console import Console
 
@@ -42,6 +43,39 @@ def test_the_summary_accounts_for_every_row_and_says_what_a_changelog_refused():
     assert ", 3 refused" in line
     assert "10 rows in = 7 on time + 1 late + 2 rejected" in edits and edits.endswith("; 3 refused in this run")
     assert "refused" not in other
+
+
+def shown_of(account: Account, *batches: int) -> list[str]:
+    """The lines of batches of one row in and two out, and the summary."""
+    console = Console(file=StringIO(), width=200, highlight=False)
+    watch = Watch(console)
+    controls = (Control("Edits", 0.01, account),)
+    watch.news([Progress("live", each, 1, 2, 0, 0, 0, 0, 0, 0, 0.5, controls) for each in batches])
+    watch.summary()
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
+
+
+def test_the_summary_of_a_resumed_run_says_what_is_of_this_run_and_what_of_all():
+    _, _, _, mine, since, account = shown_of(ACCOUNT, 4, 5)
+    assert (mine, since) == ("live: 2 batches, 4 rows out in this run", "  since the checkpoint began, in 6 batches:")
+    assert account.startswith("  Edits: 10 rows in")
+    *_, mine, account = shown_of(ACCOUNT, 0)
+    assert mine == "live: 1 batch, 2 rows out"
+    assert account.startswith("  Edits: 10 rows in")
+
+
+@pytest.mark.parametrize(
+    ("account", "told"),
+    [
+        (Account(clock=10_000, newest=9_500, punctuation=9_000), ", 1.00 s behind,"),
+        (Account(clock=10_000, newest=9_500, punctuation=69_000), ", every window closed,"),
+        (Account(clock=10_000, newest=9_500, punctuation=12_000, silence=5_000), ", 3.00 s behind,"),
+        (Account(clock=10_000, newest=10_500, punctuation=10_200), ", -0.20 s behind,"),
+    ],
+    ids=["rows come", "flushed", "silent", "a clock that is ahead"],
+)
+def test_a_stream_that_was_flushed_is_closed_not_ahead_of_itself(account: Account, told: str):
+    assert told in shown_of(account, 0)[0]
 
 
 def test_the_heading_of_a_narrow_table_is_one_line():

@@ -28,6 +28,7 @@ class Watch:
         self.quiet = quiet
         self.latest: dict[str, Progress] = {}
         self.totals: dict[str, list[int]] = {}
+        self.first: dict[str, int] = {}
         self.live = Live(console=console, refresh_per_second=4, get_renderable=self._table, transient=True)
 
     def starting(self) -> None:
@@ -84,6 +85,7 @@ class Watch:
         """Takes note of batches that ended."""
         for record in records:
             self.latest[record.pipeline] = record
+            self.first.setdefault(record.pipeline, record.batch)
             total = self.totals.setdefault(record.pipeline, [0, 0])
             total[0] += record.rows_in
             total[1] += record.rows_out
@@ -91,9 +93,13 @@ class Watch:
                 self.console.print(_line(record), style="dim", soft_wrap=True)
 
     def summary(self) -> None:
-        """Every row is accounted for: in = on time + late + set aside."""
+        """Every row is accounted for: in = on time + late + set aside. Accounts are of all runs of a checkpoint."""
         for name, record in self.latest.items():
-            self.console.print(f"\n{name}: {record.batch + 1} batches, {self.totals[name][1]:,} rows out")
+            before, total = self.first[name], _batches(record.batch + 1)
+            mine = f"{_batches(record.batch + 1 - before)}, {self.totals[name][1]:,} rows out"
+            self.console.print(f"\n{name}: {mine}{' in this run' if before else ''}")
+            if before and record.controls:
+                self.console.print(f"  since the checkpoint began, in {total}:")
             for control in record.controls:
                 self.console.print(f"  {_accounted(control)}", soft_wrap=True)
         if not self.latest:
@@ -112,7 +118,7 @@ class Watch:
                 allowed,
                 f"{sum(each.account.untimed for each in record.controls):,}",
                 _seconds(record.recent_hold),
-                _seconds(_behind(record)),
+                _behind(record),
                 f"{record.held:,}",
                 _megabytes(record),
             )
@@ -133,7 +139,7 @@ def _control(record: Progress) -> str:
     allowed = ", ".join(_limit(each) for each in record.controls)
     return (
         f"late {record.ratio:.2%} of {allowed}, {record.rejected:,} rejected, hold {_seconds(record.recent_hold)}, "
-        f"{_seconds(_behind(record))} behind, {record.held:,} held"
+        f"{_standing(record)}, {record.held:,} held"
     ) + _besides(record)
 
 
@@ -155,9 +161,20 @@ def _accounted(control: Control) -> str:
     ) + ("" if control.refused is None else f"; {control.refused:,} refused in this run")
 
 
-def _behind(record: Progress) -> int:
-    """How far the punctuation that is furthest behind the latest arrival is, in milliseconds."""
-    return max((each.lag for each in record.controls), default=0)
+def _behind(record: Progress) -> str:
+    """How far the punctuation that is furthest behind the latest arrival is; of a stream that is closed, that."""
+    if record.controls and all(each.closed for each in record.controls):
+        return "closed"
+    return _seconds(max((each.lag for each in record.controls), default=0))
+
+
+def _standing(record: Progress) -> str:
+    behind = _behind(record)
+    return "every window closed" if behind == "closed" else f"{behind} behind"
+
+
+def _batches(count: int) -> str:
+    return "1 batch" if count == 1 else f"{count:,} batches"
 
 
 def _megabytes(record: Progress) -> str:

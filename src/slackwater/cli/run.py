@@ -45,7 +45,7 @@ def run(
             metavar="DIR", help="Keep every view here, for this and other runs (default: those with two readers)."
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show the summary alone.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show warnings and the summary alone.")] = False,
 ) -> None:
     """Run every INSERT of FILE and show what each batch does.
 

@@ -48,8 +48,14 @@ class Control:
 
     @property
     def lag(self) -> int:
-        """How far the punctuation is behind the latest arrival."""
-        return self.account.clock - self.account.punctuation if self.account.punctuation else 0
+        """How far the punctuation is behind the latest arrival, and the silence since then."""
+        account = self.account
+        return account.clock + account.silence - account.punctuation if account.punctuation else 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is waited for: a flush took the punctuation beyond every row, and beyond the clock."""
+        return self.account.closed and self.lag < 0
 
 
 @dataclass(frozen=True, slots=True)
