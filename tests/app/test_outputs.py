@@ -5,11 +5,13 @@ import re
 import signal
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
 from slackwater.app.dry_run import dry_run
 from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
+from slackwater.errors import InputError
 from slackwater.lang import parse_script
 
 SCRIPT = """
@@ -57,3 +59,11 @@ def test_a_dry_run_lists_side_outputs_too(spark):
         "pipeline fastest: segment int, top double, window_end timestamp",
         "pipeline lateness: vehID int, late_by bigint",
     ]
+
+
+def test_a_dry_run_takes_a_path_as_a_run_does_with_the_side_outputs_that_it_had(spark, tmp_path):
+    (tmp_path / "batch=0").mkdir()
+    text = SCRIPT.replace("fastest USING console", f"fastest USING parquet OPTIONS (path '{tmp_path}')")
+    assert list(dry_run(parse_script(text)))[-1] == "pipeline lateness: vehID int, late_by bigint"
+    with pytest.raises(InputError, match="SW-439"):
+        list(dry_run(parse_script(text[: text.index("INSERT INTO lateness")])))

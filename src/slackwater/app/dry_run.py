@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from slackwater.algebra.catalog import Script
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import rewritten
-from slackwater.spark.formats import check_plan, check_sides, check_sink, check_stream
+from slackwater.spark.formats import check_outputs, check_plan, check_sides, check_sink, check_stream
 from slackwater.spark.session import local_session
 from slackwater.spark.sides import arranged
 from slackwater.spark.streams import read_streams
@@ -29,5 +29,6 @@ def _found(script: Script) -> Iterator[str]:
         yield f"sink {sink.name}: {sink.format}"
     frames = read_streams(session, script)
     for pipeline, sides in arranged(rewritten(script)):
+        check_outputs(pipeline, sides)
         for each, columns in [(pipeline, check_plan(pipeline, frames)), *check_sides(pipeline, sides, frames)]:
             yield f"pipeline {each.name}: " + ", ".join(f"{name} {kind}" for name, kind in columns)

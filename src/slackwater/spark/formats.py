@@ -50,7 +50,6 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
 
 def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:
     """The columns and types that Spark gives the rows of a pipeline; what Spark refuses is an error."""
-    own_sink(pipeline)
     try:
         return compile_plan(pipeline.plan, streams).dtypes
     except REFUSALS as cause:
@@ -69,14 +68,19 @@ def check_sink(session: SparkSession, sink: SinkDef | None) -> None:
         _check_format(session, sink.format, f"the sink '{sink.name}'")
 
 
+def check_outputs(pipeline: Pipeline, sides: Sequence[Pipeline]) -> None:
+    """The sink of a pipeline can take its rows; beside sides, each of all of them one of several outputs."""
+    if not sides:
+        own_sink(pipeline)
+        return
+    for each in (pipeline, *sides):
+        batch_sink(each)
+
+
 def check_sides(
     pipeline: Pipeline, sides: Sequence[Pipeline], streams: Mapping[str, DataFrame]
 ) -> list[tuple[Pipeline, list[tuple[str, str]]]]:
-    """The columns and types of queries over the sides of a pipeline, all of which must have sinks that can."""
-    if not sides:
-        return []
-    for each in (pipeline, *sides):
-        batch_sink(each)
+    """The columns and types of queries over the sides of a pipeline."""
     return [
         (each, entry.read_by(each, entry.rows(streams), Batch(0, "")).dtypes)
         for entry in entries(pipeline, sides)
