@@ -11,7 +11,7 @@ from rich.console import Console
 
 from slackwater.algebra.catalog import Script
 from slackwater.app.documents import document_of, script_of
-from slackwater.app.dry_run import dry_run
+from slackwater.app.dry_run import dry_run, found_right, used
 from slackwater.app.run import Conditions, _stopped_at_the_end, run
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError, RunError
@@ -93,6 +93,7 @@ def test_a_dry_run_lists_what_is_right(spark):
     ("change", "code"),
     [
         ({"USING generate": "USING generat"}, "SW-433"),
+        ({"USING generate": "USING kafka"}, "SW-435"),
         ({"'vehicles'": "'vehicle'"}, "SW-433"),
         ({"segment": "segmnt"}, "SW-434"),
         ({"console": "consul"}, "SW-435"),
@@ -112,6 +113,47 @@ SILENT = """
 CREATE STREAM Tides (level DOUBLE, at TIMESTAMP) USING json OPTIONS (path '{folder}') TIMESTAMP BY at;
 SELECT MAX(level) AS top FROM Tides [RANGE 1 minute SLIDE 1 minute];
 """
+
+
+TIDES = """
+CREATE STREAM Tides (level DOUBLE, at TIMESTAMP) USING {format} OPTIONS (path '{folder}/in') TIMESTAMP BY at;
+CREATE STREAM Unread (level DOUBLE) USING {format} OPTIONS (path '{folder}/nowhere');
+CREATE SINK high USING parquet OPTIONS (path '{folder}/out');
+CREATE SINK unwritten USING consul;
+INSERT INTO high SELECT MAX(level) AS top FROM Tides [RANGE 1 minute SLIDE 1 minute];
+"""
+
+
+def tides(spark, folder: Path, *columns: str, format: str = "parquet") -> Script:
+    """The script over files that have these columns, each file one of its own."""
+    (folder / "in").mkdir()
+    for each in columns:
+        rows = spark.sql(f"SELECT {each}, TIMESTAMP'2026-01-01 10:00:00' AS at").coalesce(1)
+        rows.write.format(format).mode("append").save(str(folder / "in"))
+    return parse_script(TIDES.format(format=format, folder=folder))
+
+
+@pytest.mark.parametrize("format", ["parquet", "json"])
+def test_a_run_refuses_a_column_that_is_misspelt_before_anything_starts(spark, tmp_path: Path, format: str):
+    script = tides(spark, tmp_path, "1.5D AS levels", format=format)
+    with pytest.raises(InputError, match="did you mean 'levels'") as caught:
+        run(
+            script, Conditions(tmp_path / "checkpoint", "local[2]", available_now=True), Watch(Console(file=StringIO()))
+        )
+    assert caught.value.code == "SW-434"
+    assert not (tmp_path / "checkpoint").exists()
+
+
+def test_a_column_that_only_some_files_have_is_there(spark, tmp_path: Path):
+    script = tides(spark, tmp_path, "1.5D AS height", "1.5D AS level")
+    assert len(list(found_right(spark, used(script)))) == 3
+
+
+@pytest.mark.parametrize(("format", "columns"), [("parquet", ()), ("json", ()), ("json", ("'low' AS harbour",))])
+def test_what_is_not_there_yet_may_still_come(spark, tmp_path: Path, format: str, columns: tuple[str, ...]):
+    """A folder without files, and a column that every row of JSON has left out so far."""
+    script = tides(spark, tmp_path, *columns, format=format)
+    assert len(list(found_right(spark, used(script)))) == 3
 
 
 @pytest.mark.timeout(60)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ from time import monotonic
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Scan, walk
+from slackwater.app.dry_run import found_right, used
 from slackwater.app.interrupts import Asked, interrupts
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import Opened, Sides, opened, shared
@@ -60,6 +62,7 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
 def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditions, watch: Watch) -> None:
     watch.starting()
     session = local_session(master=conditions.master, options=script.settings)
+    deque(found_right(session, used(script)), maxlen=0)
     for each in sharing.pipelines:
         admit_sinks(session, (each, *sides.get(each.name, ())), conditions.checkpoint / each.name)
     place = conditions.views or conditions.checkpoint.with_suffix(".views")

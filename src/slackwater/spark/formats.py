@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
-from slackwater.errors import InputError, nearest
+from slackwater.errors import InputError
 from slackwater.spark.batches import Batch
-from slackwater.spark.mapping import mapped
+from slackwater.spark.names import check_columns, schemas
 from slackwater.spark.plan import compile_plan
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.sides import entries
@@ -29,7 +27,7 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
         _check_format(session, stream.format, f"the stream '{stream.name}'")
         return
     try:
-        actual = _schema(session, stream)
+        check_columns(stream, schemas(session, stream))
     except REFUSALS as cause:
         raise InputError(
             "SW-433",
@@ -37,15 +35,6 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
             expected="a format that this Spark session knows, with the options that it needs",
             hint="check USING and OPTIONS of CREATE STREAM",
         ) from cause
-    names = {name.lower() for name in actual.names}
-    for each in mapped(stream)[0]:
-        if each.source.lower() not in names:
-            raise InputError(
-                "SW-434",
-                f"the stream '{stream.name}' declares '{each.source}', which its source does not have",
-                expected="a column of: " + ", ".join(actual.names[:12]),
-                hint=nearest(each.source, actual.names),
-            )
 
 
 def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:
@@ -88,25 +77,20 @@ def check_sides(
     ]
 
 
-def _schema(session: SparkSession, stream: StreamDef) -> StructType:
-    """The columns of the source itself: file formats tell them to a batch reader, all others to a streaming one."""
-    reader = session.read if "path" in stream.options else session.readStream
-    own = stream.format.lower() in ("generate", "replay")
-    options = mapped(stream)[1]
-    return (session.readStream if own else reader).format(stream.format).options(**options).load().schema
-
-
 def _check_format(session: SparkSession, name: str, what: str) -> None:
     jvm = session.sparkContext._jvm
     if jvm is None:
         return
     lookup = jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource
+    state = session._jsparkSession.sessionState()
     try:
-        lookup(name, session._jsparkSession.sessionState().conf())
-    except Py4JJavaError as cause:
+        lookup(name, state.conf())
+    except REFUSALS as cause:
+        if state.dataSourceManager().dataSourceExists(name):  # one that is written in Python
+            return
         raise InputError(
             "SW-435",
             f"{what} has the format '{name}', which this Spark session does not know",
             expected="a format such as parquet, csv, json, console, memory, kafka",
-            hint="check USING, or give Spark the connector's package",
+            hint="check USING, or give Spark the connector: --conf spark.jars.packages=GROUP:NAME:VERSION",
         ) from cause

@@ -16,7 +16,7 @@ from slackwater.spark.rejects import REASON, TEXTS, set_aside, sets_aside
 from slackwater.spark.relation import quoted
 from slackwater.spark.sources.registry import SOURCES, register
 
-__all__ = ["DataFrame", "definition_of", "read_stream", "read_streams"]
+__all__ = ["DataFrame", "SparkSession", "definition_of", "read_stream", "read_streams"]
 
 
 def read_streams(session: SparkSession, script: Script) -> dict[str, DataFrame]:
