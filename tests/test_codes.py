@@ -36,7 +36,6 @@ SHARED = {
     "SW-422": "not an estimator of the controller",
     "SW-423": "a drop ratio that an estimator cannot keep",
     "SW-424": "a number of rows that is too small",
-    "SW-432": "a stream without a DataFrame",
     "SW-433": "a stream that cannot be read",
     "SW-442": "an option with a value that it cannot have",
     "SW-445": "a source without the column",
