@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from slackwater import __version__
+
 ROOT = Path(__file__).parents[2]
 TRAFFIC = ROOT / "examples" / "traffic.sql"
 
@@ -43,6 +45,11 @@ def test_rewrites_in_every_form(slackwater, tmp_path: Path):
     alone = tmp_path / "one.svg"
     slackwater("explain", TRAFFIC, "--format", "svg", "-o", alone)
     assert len(drawing.read_bytes()) > 1.5 * len(alone.read_bytes())
+
+
+def test_the_version_is_shown_without_a_command(slackwater):
+    shown = slackwater("--version")
+    assert (shown.returncode, shown.stdout) == (0, f"slackwater {__version__}\n")
 
 
 def test_a_variable_is_filled_by_an_option(slackwater, tmp_path: Path):
@@ -106,3 +113,18 @@ def test_an_explain_statement_shows_what_it_asks_for(slackwater, tmp_path: Path)
     assert slackwater("explain", file, "--format", "dot").stdout.count("shared panes") == 1
     file.write_text(file.read_text().replace("EXPLAIN REWRITES", "EXPLAIN PHYSICAL"))
     assert slackwater("explain", file, "--format", "svg").stderr.startswith("SW-417")
+
+
+def test_bytes_are_not_written_to_a_terminal(slackwater, monkeypatch, tmp_path: Path):
+    file = tmp_path / "plan.png"
+    assert slackwater("explain", TRAFFIC, "--format", "png").returncode == 0
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    shown = slackwater("explain", TRAFFIC, "--format", "png")
+    assert (shown.returncode, shown.stdout) == (2, "")
+    assert shown.stderr.startswith("SW-419")
+    assert slackwater("explain", TRAFFIC, "--format", "png", "-o", file).returncode == 0
+
+
+def test_a_setting_of_sparks_is_part_of_the_plan(slackwater):
+    shown = slackwater("explain", TRAFFIC, "--format", "json", "--conf", "spark.ui.enabled=true")
+    assert json.loads(shown.stdout)["settings"]["spark.ui.enabled"] == "true"

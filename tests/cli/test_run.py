@@ -7,9 +7,10 @@ import pytest
 TRAFFIC = Path(__file__).parents[2] / "examples" / "traffic.sql"
 
 
+@pytest.mark.parametrize("command", ["run", "dry-run", "explain"])
 @pytest.mark.parametrize("setting", ["executor.memory=s3cret", "spark.executor.memory"])
-def test_a_setting_that_is_not_sparks_is_refused_and_its_value_not_told(slackwater, setting: str):
-    shown = slackwater("run", TRAFFIC, "--conf", setting)
+def test_a_setting_that_is_not_sparks_is_refused_and_its_value_not_told(slackwater, command: str, setting: str):
+    shown = slackwater(command, TRAFFIC, "--conf", setting)
     assert shown.returncode != 0
     assert "SW-418" in shown.stderr
     assert "s3cret" not in shown.stderr

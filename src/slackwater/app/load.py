@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from slackwater.algebra.catalog import Script
@@ -13,12 +14,17 @@ from slackwater.errors import InputError
 from slackwater.lang import parse_script
 
 
-def load(path: Path, settings: Iterable[str] = ()) -> Script:
-    """The statements of a `.sql` file or a `.json` plan; `settings` are NAME=value, before the environment."""
+def load(path: Path, settings: Iterable[str] = (), spark: Mapping[str, str] | None = None) -> Script:
+    """The statements of a `.sql` file or a `.json` plan; `settings` are NAME=value, before the environment.
+
+    Settings for `spark` go before those that the file states.
+    """
     text = read_text(path)
     if path.suffix.lower() == ".json":
-        return script_of(_json(text, path), path.stem)
-    return parse_script(text, file=path.name, variables=variables(settings))
+        script = script_of(_json(text, path), path.stem)
+    else:
+        script = parse_script(text, file=path.name, variables=variables(settings))
+    return replace(script, settings={**script.settings, **(spark or {})})
 
 
 def read_text(path: Path) -> str:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from slackwater.cli.options import File, Settings
+from slackwater.cli.options import Conf, File, Settings
 
 
-def dry_run(file: File, settings: Settings = None) -> None:
+def dry_run(file: File, settings: Settings = None, conf: Conf = None) -> None:
     """Check everything in FILE that can be checked without running it.
 
     The text, every name and type, that formats and columns of sources and sinks exist, and that Spark accepts every
     plan. Exits with 2 and says what is wrong and where, or lists what it found right.
 
         slackwater dry-run traffic.sql
+        slackwater dry-run clicks.sql --conf spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0
     """
     from slackwater.app.dry_run import dry_run as check
     from slackwater.app.load import load
+    from slackwater.app.options import parse_conf
 
     console = Console(highlight=False)
-    for line in check(load(file, settings or ())):
+    for line in check(load(file, settings or (), parse_conf(conf or ()))):
         console.print(f"ok  {line}", soft_wrap=True)

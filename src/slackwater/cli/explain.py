@@ -10,7 +10,8 @@ import typer
 from rich.console import Console
 
 from slackwater.app.formats import Format
-from slackwater.cli.options import File, Settings
+from slackwater.cli.options import Conf, File, Settings
+from slackwater.errors import InputError
 
 
 def explain(
@@ -32,6 +33,7 @@ def explain(
         typer.Option("--output", "-o", metavar="FILE", help="Where to write it (default: standard output)."),
     ] = None,
     settings: Settings = None,
+    conf: Conf = None,
 ) -> None:
     """Show the plan of every query in FILE, without running anything.
 
@@ -46,8 +48,16 @@ def explain(
     """
     from slackwater.app import explain as explaining
     from slackwater.app.load import load
+    from slackwater.app.options import parse_conf
 
-    script = load(file, settings or ())
+    if form is Format.PNG and output is None and sys.stdout.isatty():
+        raise InputError(
+            "SW-419",
+            "a PNG picture is not for a terminal",
+            expected="a file",
+            hint="write -o plan.png, or redirect the output: > plan.png",
+        )
+    script = load(file, settings or (), parse_conf(conf or ()))
     if form is Format.TEXT and output is None:
         shown = explaining.explained(script, rewritten=rewrites, physical=physical)
         Console(soft_wrap=True, highlight=False).print(shown)

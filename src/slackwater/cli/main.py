@@ -29,13 +29,19 @@ for command in (run, dry_run, explain, advise):
     app.command()(command)
 
 
-@app.callback()
-def about(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
-) -> None:
+def _told(version: bool) -> None:
     if version:
         typer.echo(f"slackwater {__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def about(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_told)
+    ] = False,
+) -> None:
+    pass
 
 
 def main() -> None:

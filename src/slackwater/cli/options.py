@@ -14,3 +14,7 @@ Settings: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Fills `${NAME}` in the file; the environment fills the rest."),
 ]
+Conf: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="spark.NAME=VALUE", help="A setting of Spark's own; as often as needed."),
+]

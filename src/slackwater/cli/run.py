@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.cli.options import File, Settings
+from slackwater.cli.options import Conf, File, Settings
 
 
 def run(
@@ -18,9 +18,7 @@ def run(
         typer.Option(metavar="DIR", help="Where the pipelines keep their place (default: FILE.checkpoint beside it)."),
     ] = None,
     master: Annotated[str, typer.Option(help="A Spark master: local[*], spark://..., yarn.")] = "local[*]",
-    conf: Annotated[
-        list[str] | None, typer.Option(metavar="spark.NAME=VALUE", help="A setting of Spark's own; as often as needed.")
-    ] = None,
+    conf: Conf = None,
     available_now: Annotated[
         bool,
         typer.Option(
