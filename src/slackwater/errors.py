@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
@@ -69,6 +70,13 @@ class SlackwaterError(Exception):
             self.problem = replace(self.problem, place=place)
         return self
 
+    def within(self, what: str) -> SlackwaterError:
+        """The same error with what it was found in, unless its place or its message says so."""
+        if self.problem.place is None and what not in self.problem.message:
+            self.problem = replace(self.problem, message=f"in {what}: {self.problem.message}")
+            self.args = (self.problem.code, self.problem.message)
+        return self
+
     def __str__(self) -> str:
         problem = self.problem
         lines = [f"{problem.code}: {problem.message}"]
@@ -91,6 +99,22 @@ class InputError(SlackwaterError):
 
 class RunError(SlackwaterError):
     """A running pipeline met something that it must not pass over (codes SW-5xx)."""
+
+
+@contextmanager
+def found_in(what: str) -> Iterator[None]:
+    """Errors about a plan say what it is the plan of: a file has many.
+
+    >>> with found_in("the pipeline 'tolls'"):
+    ...     raise QueryError("SW-400", "Join cannot be run")
+    Traceback (most recent call last):
+    slackwater.errors.QueryError: SW-400: in the pipeline 'tolls': Join cannot be run
+    """
+    try:
+        yield
+    except QueryError as error:
+        error.within(what)
+        raise
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -12,9 +12,11 @@ from rich.console import Console
 from slackwater.algebra.catalog import Script
 from slackwater.app.documents import document_of, script_of
 from slackwater.app.dry_run import dry_run, found_right, used
+from slackwater.app.explain import written
+from slackwater.app.formats import Format
 from slackwater.app.run import Conditions, _stopped_at_the_end, run
 from slackwater.app.watch import Watch
-from slackwater.errors import InputError, RunError
+from slackwater.errors import InputError, QueryError, RunError
 from slackwater.lang import parse_script
 
 SCRIPT = """
@@ -107,6 +109,21 @@ def test_a_dry_run_finds_what_is_wrong(spark, change: dict[str, str], code: str)
     with pytest.raises(InputError) as caught:
         list(dry_run(parse_script(text)))
     assert caught.value.code == code
+
+
+PAIRS = """
+CREATE SINK pairs USING console;
+INSERT INTO pairs
+SELECT a.speed FROM Traffic AS a [RANGE 5 seconds], Traffic AS b [RANGE 5 seconds] WHERE a.vehID = b.vehID;
+"""
+
+
+def test_a_plan_that_cannot_be_run_is_told_with_its_pipeline(spark):
+    text = SCRIPT.format(sink="console") + PAIRS
+    with pytest.raises(QueryError, match="SW-301: in the pipeline 'pairs': Join cannot be run"):
+        list(dry_run(parse_script(text)))
+    with pytest.raises(QueryError, match="SW-301: in the query 'pairs': Join cannot be run"):
+        written(parse_script(text), Format.TEXT, physical=True)
 
 
 SILENT = """

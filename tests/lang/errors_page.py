@@ -6,10 +6,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from slackwater.errors import QueryError
+from slackwater.app.views import rewritten
+from slackwater.errors import QueryError, found_in
 from slackwater.lang import parse_script
 from slackwater.spark.fused.changelog import changes_of
 from slackwater.spark.fused.changes import form_of, kernel_of
+from slackwater.spark.ways import way_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 STREAMS = """\
@@ -24,7 +26,9 @@ INTRODUCTION = f"""\
 # Errors
 
 Every mistake in a query is found before anything runs. An error has a code that does not change, the place, what was
-expected there, and what to do. `slackwater dry-run FILE.sql` finds them all without starting Spark.
+expected there, and what to do. `slackwater explain FILE.sql` finds those of the text and its meaning without Spark;
+`slackwater dry-run FILE.sql` finds them all: it opens Spark, which checks sources, sinks and plans, but starts no query.
+`slackwater run FILE.sql` makes the same checks before it starts one.
 
 Codes: SW-1xx is about the text (SW-126 and SW-16x: about a plan document), SW-2xx about what it means, SW-3xx about
 plans that cannot be run or printed, SW-4xx about files and options, SW-5xx about a pipeline that runs.
@@ -116,6 +120,15 @@ SECTIONS: dict[str, list[str]] = {
 }  # fmt: skip
 
 
+PLANS = [
+    "CREATE SINK pairs USING console;\nINSERT INTO pairs\nSELECT A.vehID FROM Sensors A [RANGE 5 minutes], Sensors B [RANGE 5 minutes] WHERE A.vehID = B.vehID",
+]  # fmt: skip
+"""Queries that mean something, but that nothing can run."""
+ABOUT_PLANS = """\
+## Plans that cannot be run
+
+A plan has no place in the text: the pipeline is named, which has the name of its sink.
+"""
 EDITS = """\
 CREATE STREAM Edits (op STRING, vehID INT, speed DOUBLE, ts TIMESTAMP, PRIMARY KEY (vehID))
 USING parquet OPTIONS (path 'edits')
@@ -148,6 +161,18 @@ def message(text: str) -> str:
     raise AssertionError(f"no mistake in: {text}")
 
 
+def unplaced(text: str) -> str:
+    """What is said when it is asked who could run a query."""
+    script = parse_script(text, file="query.sql", variables={}, catalog=parse_script(STREAMS).catalog)
+    try:
+        for each in rewritten(script):
+            with found_in(f"the pipeline '{each.name}'"):
+                way_of(each.plan)
+    except QueryError as error:
+        return str(error)
+    raise AssertionError(f"can be run: {text}")
+
+
 def planned(text: str) -> str:
     """What is said when the changelog of a query is planned."""
     declared = parse_script(STREAMS + EDITS)
@@ -165,6 +190,8 @@ def page() -> str:
     for title, queries in SECTIONS.items():
         parts.append(f"## {title}\n")
         parts += [f"```text\n{query}\n```\n\n```text\n{message(query)}\n```\n" for query in queries]
+    parts.append(ABOUT_PLANS)
+    parts += [f"```text\n{query}\n```\n\n```text\n{unplaced(query)}\n```\n" for query in PLANS]
     parts.append(ABOUT_CHANGELOGS)
     parts += [f"```text\n{query}\n```\n\n```text\n{planned(query)}\n```\n" for query in CHANGELOGS]
     return "\n".join(parts)

@@ -2,7 +2,7 @@
 
 import re
 
-from tests.lang.errors_page import CHANGELOGS, PAGE, SECTIONS, page
+from tests.lang.errors_page import CHANGELOGS, PAGE, PLANS, SECTIONS, page
 
 
 def test_the_page_is_true():
@@ -13,7 +13,7 @@ def test_every_message_is_complete():
     """Code, place, the line with something underlined, what was expected, what to do."""
     messages = re.findall(r"```text\n(SW-\d{3}: .*?)```", PAGE.read_text(), flags=re.DOTALL)
     count = sum(map(len, SECTIONS.values()))
-    assert len(messages) == count + len(CHANGELOGS)
+    assert len(messages) == count + len(PLANS) + len(CHANGELOGS)
     for message in messages[count:]:
         assert re.search(r"\n  expected: .*\n  do: ", message), message
     for message in messages[:count]:

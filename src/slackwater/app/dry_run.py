@@ -9,6 +9,7 @@ from slackwater.algebra.catalog import Script
 from slackwater.algebra.nodes import Scan, walk
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import rewritten
+from slackwater.errors import found_in
 from slackwater.spark.formats import check_outputs, check_plan, check_sides, check_sink, check_stream
 from slackwater.spark.session import local_session
 from slackwater.spark.sides import arranged
@@ -32,7 +33,9 @@ def found_right(session: SparkSession, script: Script) -> Iterator[str]:
     frames = read_streams(session, script)
     for pipeline, sides in arranged(rewritten(script)):
         check_outputs(pipeline, sides)
-        for each, columns in [(pipeline, check_plan(pipeline, frames)), *check_sides(pipeline, sides, frames)]:
+        with found_in(f"the pipeline '{pipeline.name}'"):
+            found = [(pipeline, check_plan(pipeline, frames)), *check_sides(pipeline, sides, frames)]
+        for each, columns in found:
             yield f"pipeline {each.name}: " + ", ".join(f"{name} {kind}" for name, kind in columns)
 
 

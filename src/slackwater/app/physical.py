@@ -17,6 +17,7 @@ from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.app.render.label import label
 from slackwater.app.secrets import masked
 from slackwater.app.views import shared
+from slackwater.errors import found_in
 from slackwater.rewrite import rewrite
 from slackwater.spark.physical import Physical, Placed, physical, physical_beside
 from slackwater.spark.session import local_session
@@ -41,7 +42,8 @@ def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Ph
             entry = None if name in run else beside(mine, sharing.pipelines)
             read = {node.stream for node in walk(entry.pipeline.plan if entry else mine.plan) if isinstance(node, Scan)}
             frames = {each.name: read_stream(session, each) for each in script.streams if each.name in read}
-            found[name] = physical_beside(entry, mine, frames) if entry else physical(mine.plan, frames | logs)
+            with found_in(f"the query '{name}'"):
+                found[name] = physical_beside(entry, mine, frames) if entry else physical(mine.plan, frames | logs)
     return found
 
 
