@@ -16,18 +16,22 @@ from slackwater.app.explain import written
 from slackwater.app.formats import Format
 from slackwater.app.run import Conditions, _stopped_at_the_end, run
 from slackwater.app.watch import Watch
-from slackwater.errors import InputError, QueryError, RunError
+from slackwater.errors import InputError, QueryError, RunError, SlackwaterError
 from slackwater.lang import parse_script
 
-SCRIPT = """
+DECLARED = """
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
 USING generate OPTIONS (stream 'vehicles', rate '1000', rows '8000', mean '0.3 seconds', pace 'max', batch '2 seconds')
 TIMESTAMP BY timestamp ARRIVAL BY received;
 CREATE SINK fastest USING {sink};
 INSERT INTO fastest
+"""
+QUERY = """\
 SELECT segment, MAX(speed) AS top, window_end
 FROM Traffic [RANGE 2 seconds SLIDE 1 second DRATIO 5% USING adaptive] GROUP BY segment;
 """
+CHANGES = "SELECT speed FROM Traffic [RANGE 5 seconds] EMIT CHANGES;"
+SCRIPT = DECLARED + QUERY
 
 
 def ran(sink: str, checkpoint: Path) -> str:
@@ -109,6 +113,14 @@ def test_a_dry_run_finds_what_is_wrong(spark, change: dict[str, str], code: str)
     with pytest.raises(InputError) as caught:
         list(dry_run(parse_script(text)))
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(("option", "code"), [("profile 'avro'", "SW-362"), ("upserts 'true'", "SW-364")])
+def test_a_dry_run_finds_a_changelog_that_cannot_be_written_so(spark, option: str, code: str):
+    sink = f"parquet OPTIONS (path 'nowhere', changelog.{option})"
+    text = DECLARED.format(sink=sink) + CHANGES
+    with pytest.raises(SlackwaterError, match=f"{code}: in the pipeline 'fastest'"):
+        list(dry_run(parse_script(text)))
 
 
 PAIRS = """

@@ -10,6 +10,7 @@ from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
 from slackwater.errors import InputError
 from slackwater.spark.batches import Batch
 from slackwater.spark.names import check_columns, schemas
+from slackwater.spark.pipeline import formed
 from slackwater.spark.plan import compile_plan
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.sides import entries
@@ -40,7 +41,7 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
 def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:
     """The columns and types that Spark gives the rows of a pipeline; what Spark refuses is an error."""
     try:
-        return compile_plan(pipeline.plan, streams).dtypes
+        return compile_plan(pipeline.plan, streams, form=formed(pipeline)[0]).dtypes
     except REFUSALS as cause:
         raise InputError(
             "SW-436",

@@ -66,7 +66,7 @@ def start(
     their windows, too, are closed when its streams end.
     """
     admit(pipeline.plan, checkpoint)
-    form, pipeline = _form(pipeline)
+    form, pipeline = formed(pipeline)
     ticks = read_ticks(_session(streams), checkpoint)
     read = {f"{SIDE}{number}": entry for number, entry in enumerate(entries(pipeline, sides))}
     rows = _compiled(pipeline.plan, streams, ticks, form, read)
@@ -85,7 +85,7 @@ def start(
     return Running(pipeline, checkpoint, write, delivery, readers)
 
 
-def _form(pipeline: Pipeline) -> tuple[Form, Pipeline]:
+def formed(pipeline: Pipeline) -> tuple[Form, Pipeline]:
     """How the pipeline's changes are written, and the pipeline without the options that say so."""
     if pipeline.sink is None or not emits_changes(pipeline.plan):
         return DEFAULT, pipeline
