@@ -4,13 +4,17 @@ import os
 import re
 import shlex
 import subprocess
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from tests.docs.blocks import ROOT, Block, blocks, documents
 
+from slackwater.algebra.policies import DEFAULT_DRATIO, ratio_text
 from slackwater.cli.main import main
 from slackwater.lang import parse_script
+from slackwater.spark.progress import accounts
+from slackwater.spark.punctuate import Account
 
 
 def _needs_spark(command: str) -> bool:
@@ -80,3 +84,13 @@ def test_files_that_documents_link_to_exist():
     for file in documents():
         for target in re.findall(r"\]\(([\w./-]+(?:\.\w+|/))(?:#[\w-]+)?\)", file.read_text()):
             assert (file.parent / target).exists(), f"{file}: {target}"
+
+
+def test_the_readme_states_the_drop_ratio_that_is_kept_without_one():
+    assert f"`DRATIO {ratio_text(DEFAULT_DRATIO)}`" in (ROOT / "README.md").read_text()
+
+
+def test_every_field_of_an_account_is_explained():
+    names = [field.name for field in fields(Account)]
+    assert names == [name for name in names if re.search(rf"^    {name} +\w", Account.__doc__ or "", re.MULTILINE)]
+    assert all(name in (accounts.__doc__ or "") for name in names if name != "silence")

@@ -168,6 +168,11 @@ def accounts(query: StreamingQuery) -> dict[str, Account]:
 
     The control of a DataFrame has the name of its event time. A query that has ended is still known, until another
     begins with its checkpoint.
+
+    Of an account, `rows` = `on_time` + `late` + `untimed` (without an event time); `punctuation` is the watermark,
+    `newest` the newest event time, `clock` the latest arrival, in milliseconds since 1970; `suspect` counts rows that
+    are stamped further than SKEW after their arrival; `held` rows wait now, and `held_time / on_time` is for how many
+    milliseconds one has waited on average. `help(type(account))` has all fields.
     """
     found = controls_of(SparkSession.active()).accounts(str(query.runId))
     return {stream_of(name): account for name, account in found.items()}

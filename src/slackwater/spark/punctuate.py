@@ -21,10 +21,20 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What the control of one stream has seen since the query began; times in milliseconds.
+    """What the control of one stream has seen since the query began.
 
-    `rows` = on time + `late` + `untimed`, exactly; `suspect` rows are among the others. `newest` is the newest event
-    time of an honest row, `clock` the latest arrival, and `silence` how long ago that was when a tick last told.
+    Times are in milliseconds, points in time since 1970: `datetime.fromtimestamp(account.punctuation / 1000)`.
+
+    rows         all rows = `on_time` + `late` + `untimed`, exactly
+    late         rows behind the punctuation when they came; `late / rows` is held against DRATIO
+    untimed      rows without an event time
+    suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
+    punctuation  what has happened before it is taken to be complete: the watermark. 0 before there is one
+    newest       the newest event time of a row that is not suspect
+    clock        the latest arrival
+    silence      how long ago that was when a tick last told; 0 while rows come
+    held         rows that wait for the punctuation to pass them
+    held_time    how long rows have waited, all together: `held_time / on_time` is the mean
     """
 
     punctuation: int = EPOCH
