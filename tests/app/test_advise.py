@@ -85,6 +85,40 @@ def test_formats_and_units_give_the_same_advice(trace: Path, tmp_path: Path):
         assert advise(request(tmp_path / name)).document()["lines"] == expected, name
 
 
+def test_a_folder_is_read_as_spark_writes_it(trace: Path, tmp_path: Path):
+    event, arrival = recorded()
+    folder = tmp_path / "trace.parquet"
+    for number, part in enumerate(np.array_split(np.arange(len(event)), 3)):
+        place = folder / f"batch={number}"
+        place.mkdir(parents=True)
+        columns = {"ts": pa.array(event[part]), "got": pa.array(arrival[part])}
+        pyarrow.parquet.write_table(pa.table(columns), place / f"part-{number}.snappy.parquet")
+        (place / "_SUCCESS").touch()
+        (place / f".part-{number}.snappy.parquet.crc").write_bytes(b"crc")
+    (folder / "_spark_metadata").mkdir()
+    (folder / "_spark_metadata" / "0").write_text("v1")
+    assert advise(request(folder)).document()["lines"] == advise(request(trace)).document()["lines"]
+    (tmp_path / "odd").mkdir()
+    for name, got in (("a", "1700000000001"), ("b", "2023-11-14T22:13:20")):
+        (tmp_path / "odd" / f"{name}.csv").write_text(f"ts,got\n1700000000000,{got}\n")
+    with pytest.raises(InputError, match="SW-411"):
+        advise(request(tmp_path / "odd"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="SW-446"):
+        advise(request(tmp_path / "empty"))
+
+
+def test_columns_that_cannot_be_the_clocks_are_doubted(trace: Path, tmp_path: Path):
+    assert not advise(request(trace)).warning
+    swapped = advise(request(trace, event="got", arrival="ts"))
+    assert "of the rows arrive before they happened: are --event and --arrival swapped" in swapped.warning
+    lines = trace.read_text().splitlines()
+    file = tmp_path / "levels.csv"
+    file.write_text("\n".join([f"{lines[0]},level", *(f"{each},{20 + i % 7}.5" for i, each in enumerate(lines[1:]))]))
+    assert "100% of the rows arrive before they happened" in advise(request(file, arrival="level")).warning
+    assert "more than a year after they happened" in advise(request(file, event="level")).warning
+
+
 def test_unsorted_rows_are_sorted_with_a_note(trace: Path, tmp_path: Path):
     lines = trace.read_text().splitlines()
     shuffled = tmp_path / "shuffled.csv"

@@ -23,6 +23,13 @@ def test_json_for_programs(slackwater, tmp_path: Path):
     assert json.loads(shown.stdout)["dratio"] == 0.05
 
 
+def test_swapped_columns_are_warned_of(slackwater, tmp_path: Path):
+    file = tmp_path / "trace.csv"
+    file.write_text(csv(*recorded()))
+    assert "warning: " in slackwater("advise", file, "--event", "got", "--arrival", "ts").stdout
+    assert "warning: " not in slackwater("advise", file, "--event", "ts", "--arrival", "got").stdout
+
+
 def test_mistakes_exit_with_2(slackwater, tmp_path: Path):
     file = tmp_path / "trace.csv"
     file.write_text(csv(*recorded(10)))

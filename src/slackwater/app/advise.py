@@ -22,6 +22,8 @@ from slackwater.errors import InputError, nearest
 
 MOST_FOR_OPTIMUM = 200_000
 """Rows up to which the exact optimum is worth its time (about a minute)."""
+MOST = 0.5
+A_YEAR = 365 * MICROSECONDS["day"]
 A_SECOND = Length.of(1, "second")
 NOT_STATED = ("slack",)
 """Estimators that keep no ratio: there is nothing to compare."""
@@ -53,6 +55,7 @@ class Advice:
     sentence: str
     notes: tuple[str, ...]
     batches: Batches
+    warning: str = ""
 
     def document(self) -> dict[str, Any]:
         """As plain data."""
@@ -65,6 +68,7 @@ class Advice:
             "watermark_delay_seconds": self.watermark_delay,
             "advice": self.sentence,
             "notes": list(self.notes),
+            "warning": self.warning,
         }
 
 
@@ -116,16 +120,38 @@ def advise(request: Request, progress: Callable[[str, int, int], None] | None = 
         notes.append(f"the optimum is left out: the trace has more than {MOST_FOR_OPTIMUM:,} rows")
     fixed = max(0.0, _seconds(delay.delay))
     sentence = _sentence(request.dratio, lines, fixed)
-    return Advice(str(request.path), rows, request.dratio, tuple(lines), fixed, sentence, tuple(notes), batches)
+    return Advice(
+        str(request.path),
+        rows,
+        request.dratio,
+        tuple(lines),
+        fixed,
+        sentence,
+        tuple(notes),
+        batches,
+        doubt(batches.event, batches.arrival),
+    )
+
+
+def doubt(event: Ints, arrival: Ints) -> str:
+    """Why the columns may not be the clocks that they are said to be; empty if nothing speaks against it."""
+    early = float(np.mean(event > arrival))
+    if early > MOST:
+        return f"{early:.0%} of the rows arrive before they happened: are --event and --arrival swapped, or no times?"
+    if (old := float(np.mean(arrival - event > A_YEAR))) > MOST:
+        return f"{old:.0%} of the rows arrive more than a year after they happened: are --event and --arrival times?"
+    return ""
 
 
 def read(request: Request) -> tuple[Batches, list[str]]:
     """The trace in batches, in order of arrival, and what was done to it on the way."""
-    if not request.path.is_file():
-        raise InputError("SW-401", f"there is no file {request.path}", hint="give the path of a recorded stream")
+    if not request.path.exists():
+        raise InputError(
+            "SW-401", f"there is no file or folder {request.path}", hint="give the path of a recorded stream"
+        )
     try:
         table = Trace(str(request.path), request.event, request.arrival, request.unit).table()
-    except (pa.ArrowInvalid, OSError) as cause:
+    except (pa.ArrowException, OSError) as cause:
         raise InputError(
             "SW-411", f"{request.path} cannot be read: {str(cause).splitlines()[0]}",
             expected="CSV (also .gz), Parquet or JSON lines", hint="check that the file is what its name says",

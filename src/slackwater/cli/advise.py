@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def advise(
-    trace: Annotated[Path, typer.Argument(metavar="TRACE", help="CSV (also .gz), Parquet or JSON lines.")],
+    trace: Annotated[
+        Path,
+        typer.Argument(metavar="TRACE", help="CSV (also .gz), Parquet or JSON lines; a file, or a folder of them."),
+    ],
     event: Annotated[str, typer.Option(help="The column with the event time.")],
     arrival: Annotated[str, typer.Option(help="The column with the arrival time.")],
     source: Annotated[str | None, typer.Option(help="The column that names the sender.")] = None,
@@ -81,4 +84,6 @@ def _show(advice: Advice, console: Console) -> None:
     console.print(table)
     for note in advice.notes:
         console.print(f"note: {note}")
+    if advice.warning:
+        console.print(f"[bold red]warning:[/] {advice.warning}", soft_wrap=True)
     console.print(f"\n{advice.sentence}", soft_wrap=True)

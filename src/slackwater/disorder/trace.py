@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import pandas as pd
 import pyarrow as pa
@@ -21,13 +22,15 @@ UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 """Ticks in one unit of a time that is written as a number."""
 RAW = "__slackwater_raw"
 """The column that holds the text of a row that is none; of other rows it is NULL."""
+State: TypeAlias = tuple[str, int, int]
+"""A file, when it was changed and how large it is: tells one state of it from another."""
 AUTO = "auto"
 """The unit that puts the largest number of a column between 1973 and 5138."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Where a recording is, and which of its columns are its clocks.
+    """Where a recording is, a file or a folder of them, and which of its columns are its clocks.
 
     A line of a CSV file with too few or too many values is an error, or, if lines may be `set_aside`, the last rows
     have such lines as their texts.
@@ -40,18 +43,31 @@ class Trace:
     set_aside: bool = False
 
     def table(self) -> pa.Table:
-        """All rows in order of arrival, both clocks as timestamps; kept for as long as the file is the same."""
+        """All rows in order of arrival, both clocks as timestamps; kept for as long as the files are the same."""
         try:
-            status = Path(self.path).stat()
+            states = tuple(_states(Path(self.path)))
         except OSError as cause:
             raise InputError("SW-446", f"there is no trace {self.path}", hint="check the option path") from cause
-        return _loaded(self, status.st_mtime_ns, status.st_size)
+        return _loaded(self, states)
+
+
+def _states(path: Path) -> Iterator[State]:
+    """The file, or all of a folder as Spark writes it: what begins with _ or . is no data, nor is an empty file."""
+    if not path.is_dir():
+        yield str(path), path.stat().st_mtime_ns, path.stat().st_size
+        return
+    for each in sorted(path.rglob("*")):
+        hidden = any(part.startswith(("_", ".")) for part in each.relative_to(path).parts)
+        if not hidden and each.is_file() and (status := each.stat()).st_size:
+            yield str(each), status.st_mtime_ns, status.st_size
 
 
 @lru_cache(maxsize=4)
-def _loaded(trace: Trace, modified: int, size: int) -> pa.Table:
-    """`modified` and `size` tell one state of the file from another."""
-    table = _reader(trace)(trace.path)
+def _loaded(trace: Trace, files: tuple[State, ...]) -> pa.Table:
+    tables = [_reader(trace, path)(path) for path, *_ in files]
+    if not tables:
+        raise InputError("SW-446", f"there are no files in {trace.path}", hint="give a folder with data, or a file")
+    table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
     for name in (trace.event, trace.arrival):
         if name is not None:
             place = _find(table, name)
@@ -112,7 +128,7 @@ def _texts(texts: pa.Array, unit: str) -> pa.Array:
     return pa.array(parsed, TIMESTAMP, from_pandas=True)
 
 
-def _reader(trace: Trace) -> Callable[[str], pa.Table]:
+def _reader(trace: Trace, path: str) -> Callable[[str], pa.Table]:
     kinds: dict[str, Callable[[str], pa.Table]] = {
         ".csv": _read_lines if trace.set_aside else pyarrow.csv.read_csv,
         ".parquet": pyarrow.parquet.read_table,
@@ -120,11 +136,11 @@ def _reader(trace: Trace) -> Callable[[str], pa.Table]:
         ".jsonl": _read_json,
         ".ndjson": _read_json,
     }
-    suffix = Path(trace.path.removesuffix(".gz")).suffix.lower()
+    suffix = Path(path.removesuffix(".gz")).suffix.lower()
     if suffix not in kinds:
         raise InputError(
             "SW-447",
-            f"{trace.path} is not a trace that can be read",
+            f"{path} is not a trace that can be read",
             expected="a file that ends with " + ", ".join(kinds) + ", perhaps gzipped",
         )
     return kinds[suffix]
