@@ -5,6 +5,7 @@ import pytest
 
 from slackwater.disorder import controller, streams
 from slackwater.disorder.budget import Budget
+from slackwater.disorder.clock import LATEST
 from slackwater.disorder.replay import batches_by_rows, late_rows, replay
 from slackwater.disorder.yardsticks import best_of_constants
 from slackwater.errors import InputError
@@ -162,6 +163,14 @@ def test_quick_rows_that_come_first_do_not_start_a_stream_whose_others_take_seco
     stream = streams.normal(100_000, mu=3, sigma=3, rate=10_000, seed=3)
     _, found = replay(batches_by_rows(stream.event, stream.arrival, 64), controller(0.01, "budget", unit="ms"))
     assert found.late_share <= 0.01
+
+
+def test_a_row_at_the_end_of_time_is_survived():
+    estimator, rng = Budget(0.01), np.random.default_rng(9)
+    for arrival in np.split(np.arange(0, 5_000_000, 1_000), 5):
+        estimator.observe(arrival - rng.integers(0, 5_000, 1_000), arrival)
+    end = np.array([LATEST])
+    assert 0 < estimator.observe(end, end) <= LATEST
 
 
 def test_what_was_tried_before_the_start_is_not_held_against_a_memory():

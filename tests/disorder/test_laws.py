@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -139,6 +140,21 @@ def test_state_stays_bounded_over_a_million_rows(name):
             sizes.append(len(estimator.state()))
     assert max(sizes) < 1_000_000
     assert sizes[-1] < 1.5 * sizes[0] + 1_000, "it should have stopped growing"
+
+
+@every_estimator
+def test_a_straggler_after_a_pause_takes_no_memory(name):
+    """Usual delays are of milliseconds: what is learnt for five minutes must not be cut into milliseconds."""
+    rng = np.random.default_rng(8)
+    estimator, pause = fresh(name), 300 * 1_000_000
+    for start, delay in ((0, 0), (4_000_000, 0), (pause, pause - 9_000_000), (pause + 1_000_000, 0)):
+        arrival = NOW + start + np.arange(1 if delay else 4_000) * 1_000
+        event = arrival - delay - rng.integers(0, 5_000, len(arrival))
+        tracemalloc.start()
+        estimator.observe(event, arrival)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 50_000_000
 
 
 REGULAR = np.arange(NOW, NOW + 4_000_000, 1_000)

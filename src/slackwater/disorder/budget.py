@@ -248,10 +248,10 @@ class Budget:
         )
         delay = np.maximum(delay, asked)
         reached = known.head - ceil(delay[0]), known.newest - ceil(delay[1])
-        return self._stay(clamp(min(*reached, known.newest)), float(delay[int(reached[1] < reached[0])]))
+        return self._stay(min(*reached, known.newest), float(delay[int(reached[1] < reached[0])]))
 
     def _stay(self, aim: int, delay: float) -> int:
-        return int(self._lateness.stay(np.array([aim], np.int64), np.array([max(0.0, delay)]))[0])
+        return int(self._lateness.stay(np.array([clamp(aim)]), np.array([max(0.0, delay)]))[0])
 
     def _affordable(self, survival: Floats) -> float:
         """The delay behind the newest timestamp at which a short memory may be wrong.

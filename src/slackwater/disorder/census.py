@@ -150,6 +150,7 @@ class Census:
             self._rows, self._first, self._width = pairs.sum(axis=1), self._first // 2, self._width * 2
         while wanted <= self._width // 4:
             self._rows, self._first, self._width = np.repeat(self._rows, 2) / 2, self._first * 2, self._width // 2
+            self._move(clamp(head // self._width - BEHIND))  # after a long delay there are many cuts
 
     def _fade(self, rows: int) -> None:
         keep = float(np.exp(-rows / RATE))
