@@ -167,10 +167,10 @@ def test_quick_rows_that_come_first_do_not_start_a_stream_whose_others_take_seco
 
 def test_a_row_at_the_end_of_time_is_survived():
     estimator, rng = Budget(0.01), np.random.default_rng(9)
-    for arrival in np.split(np.arange(0, 5_000_000, 1_000), 5):
-        estimator.observe(arrival - rng.integers(0, 5_000, 1_000), arrival)
-    end = np.array([LATEST])
-    assert 0 < estimator.observe(end, end) <= LATEST
+    batches = np.split(np.arange(0, 10_000_000, 1_000), 10)
+    for arrival in (*batches[:5], np.array([LATEST]), *batches[5:]):
+        early = 0 if arrival[0] == LATEST else rng.integers(0, 5_000, len(arrival))
+        assert estimator.observe(arrival - early, arrival) <= LATEST
 
 
 def test_what_was_tried_before_the_start_is_not_held_against_a_memory():
