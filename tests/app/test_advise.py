@@ -12,6 +12,7 @@ import pytest
 from slackwater.algebra.lengths import Length
 from slackwater.app.advise import Request, advise
 from slackwater.app.advise_plot import plot
+from slackwater.disorder.trace import timestamps
 from slackwater.errors import InputError
 
 START = 1_700_000_000_000
@@ -147,15 +148,32 @@ def test_rows_without_a_time_are_left_out_and_counted(trace: Path, tmp_path: Pat
         ("when,got\n1,2\n3,4\n", {}, "SW-445"),
         ("ts,got\n1,2\n3,4\n", {"source": "sender"}, "SW-445"),
         ("ts,got\n1,2\n3,4\n", {"dratio": 0.0}, "SW-413"),
+        ("ts,got,ts\n1,2,3\n3,4,5\n", {}, "SW-445"),
+        ("ts,got\ntrue,2\nfalse,4\n", {}, "SW-461"),
+        ("ts,got\n12:30:00,2\n12:31:00,4\n", {}, "SW-461"),
+        ("ts,got,größe\n1,2,3\n3,4,5\n", {}, "SW-411"),
     ],
 )
 def test_what_is_wrong_is_told(content: str | None, changes: dict[str, object], code: str, tmp_path: Path):
     file = tmp_path / "trace.csv"
     if content is not None:
-        file.write_text(content)
+        file.write_text(content, encoding="latin-1")
     with pytest.raises(InputError) as caught:
         advise(request(file, **changes))
     assert caught.value.code == code
+
+
+def test_a_column_is_found_as_it_is_written_before_capitals_are_passed_over(trace: Path, tmp_path: Path):
+    other = tmp_path / "other.csv"
+    event, arrival = recorded()
+    other.write_text("TS,ts,got\n" + "".join(f"{a},{e},{a}\n" for e, a in zip(event, arrival, strict=True)))
+    found, expected = advise(request(other)), advise(request(trace))
+    assert [line.mean_hold for line in found.lines] == [line.mean_hold for line in expected.lines]
+
+
+def test_a_year_among_dates_is_a_date():
+    given = pa.chunked_array([pa.array(["2024-03-01T00:00:00", "2024", "x", "2024-03-01T00:00:01"])])
+    assert [each and each.year for each in timestamps(given, "auto").to_pylist()] == [2024, 2024, None, 2024]
 
 
 def test_the_plot_is_a_picture(trace: Path, tmp_path: Path):

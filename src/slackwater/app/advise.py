@@ -16,9 +16,9 @@ from slackwater.algebra.policies import DEFAULT_SKEW, ratio_text
 from slackwater.disorder import ESTIMATORS, controller
 from slackwater.disorder.optimum import optimum
 from slackwater.disorder.replay import Batches, Ints, Measures, batches_by_rows, batches_by_time, replay
-from slackwater.disorder.trace import AUTO, Trace
+from slackwater.disorder.trace import AUTO, Trace, place_of
 from slackwater.disorder.yardsticks import best_constant, best_per_interval
-from slackwater.errors import InputError, nearest
+from slackwater.errors import InputError
 
 MOST_FOR_OPTIMUM = 200_000
 """Rows up to which the exact optimum is worth its time (about a minute)."""
@@ -151,7 +151,7 @@ def read(request: Request) -> tuple[Batches, list[str]]:
         )
     try:
         table = Trace(str(request.path), request.event, request.arrival, request.unit).table()
-    except (pa.ArrowException, OSError) as cause:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as cause:
         raise InputError(
             "SW-411", f"{request.path} cannot be read: {str(cause).splitlines()[0]}",
             expected="CSV (also .gz), Parquet or JSON lines", hint="check that the file is what its name says",
@@ -182,10 +182,7 @@ def _sorted_as_recorded(request: Request) -> bool:
 
 
 def _column(table: pa.Table, name: str) -> pa.ChunkedArray:
-    found = [each for each in table.column_names if each.lower() == name.lower()]
-    if not found:
-        raise InputError("SW-445", f"the trace has no column '{name}'", hint=nearest(name, table.column_names))
-    return table.column(found[0])
+    return table.column(place_of(table, name))
 
 
 def _ticks(column: pa.ChunkedArray) -> Ints:

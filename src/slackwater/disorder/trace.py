@@ -70,11 +70,11 @@ def _loaded(trace: Trace, files: tuple[State, ...]) -> pa.Table:
     table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
     for name in (trace.event, trace.arrival):
         if name is not None:
-            place = _find(table, name)
+            place = place_of(table, name)
             table = table.set_column(place, table.column_names[place], timestamps(table.column(place), trace.unit))
     if trace.arrival is None:
         return table.combine_chunks()
-    arrival = pc.fill_null_forward(table.column(_find(table, trace.arrival)))
+    arrival = pc.fill_null_forward(table.column(place_of(table, trace.arrival)))
     return table.take(pc.sort_indices(arrival)).combine_chunks()
 
 
@@ -84,6 +84,15 @@ def timestamps(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
         return column.cast(TIMESTAMP, safe=False)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return _ticks(column, _unit(column, unit)).cast(TIMESTAMP)
+    if pa.types.is_date(column.type):
+        return column.cast(pa.timestamp("us")).cast(TIMESTAMP)
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_null(column.type)):
+        raise InputError(
+            "SW-461",
+            f"the trace has values of type {column.type} where times are wanted",
+            expected="timestamps, dates, ISO 8601 texts, or numbers of a unit",
+            hint="name the column that has the times",
+        )
     return pa.chunked_array([_texts(chunk, unit) for chunk in column.chunks], TIMESTAMP)
 
 
@@ -113,7 +122,7 @@ def _unit(column: pa.ChunkedArray, unit: str) -> str:
 def _texts(texts: pa.Array, unit: str) -> pa.Array:
     """Dates as ISO 8601 writes them, in UTC where they name no zone; what is no date must not spoil the others.
 
-    Numbers that stand beside a text that is none are taken for what they are without it.
+    Numbers that stand beside a text that is none are taken for what they are without it, unless more of them are dates.
     """
     for kind in (TIMESTAMP, pa.timestamp("us")):
         try:
@@ -122,9 +131,9 @@ def _texts(texts: pa.Array, unit: str) -> pa.Array:
             continue
     given = texts.to_pandas()
     numbers = pd.to_numeric(given, errors="coerce")
-    if numbers.notna().any():
-        return timestamps(pa.chunked_array([pa.array(numbers, pa.float64(), from_pandas=True)]), unit).combine_chunks()
     parsed = pd.to_datetime(given, format="ISO8601", utc=True, errors="coerce")
+    if numbers.notna().sum() > parsed[numbers.isna()].notna().sum():
+        return timestamps(pa.chunked_array([pa.array(numbers, pa.float64(), from_pandas=True)]), unit).combine_chunks()
     return pa.array(parsed, TIMESTAMP, from_pandas=True)
 
 
@@ -173,8 +182,13 @@ def _read_json(path: str) -> pa.Table:
         ) from cause
 
 
-def _find(table: pa.Table, name: str) -> int:
-    found = [place for place, each in enumerate(table.column_names) if each.lower() == name.lower()]
+def place_of(table: pa.Table, name: str) -> int:
+    """The place of the column with this name; if there is none, of the one that differs in capitals alone."""
+    names = table.column_names
+    found = [place for place, each in enumerate(names) if each == name]
+    found = found or [place for place, each in enumerate(names) if each.lower() == name.lower()]
+    if len(found) > 1:
+        raise InputError("SW-445", f"the trace has {len(found)} columns '{name}'", hint="give each a name of its own")
     if not found:
-        raise InputError("SW-445", f"the trace has no column '{name}'", hint=nearest(name, table.column_names))
+        raise InputError("SW-445", f"the trace has no column '{name}'", hint=nearest(name, names))
     return found[0]
