@@ -35,7 +35,7 @@ ABOUT = 1.01  # times what all history costs: which of two is cheaper by less is
 LOOSER = 2.0  # times the level, behind the newest timestamp of a steady stream
 AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
 PATIENCE = 2.0  # times the delay of half the level: what is not there then was perhaps never sent
-ODDS = np.array([0.95, 0.65])  # of the odds at a delay, by age and by count: what a row to come is worth, to begin with
+ODDS = np.array([0.85, 0.65])  # of the odds at a delay, by age and by count: what a row to come is worth, to begin with
 
 
 @named("budget")
