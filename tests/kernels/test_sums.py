@@ -67,6 +67,13 @@ def test_the_average_of_equal_values_is_that_value():
     assert sliding("avg", [0.1] * 5, length=3) == [0.1] * 5
 
 
+def test_the_average_of_what_is_close_to_the_greatest_double_is_a_number():
+    """As in Spark it is infinite only where the sum is."""
+    most = 1.7976931348623157e308
+    assert sliding("avg", [1e307, 1e308, -1e308, 5.0, most]) == [1e307, 5.5e307, 0.0, -5e307, most / 2]
+    assert sliding("avg", [1e308, 1e308, 1.0]) == [1e308, math.inf, 5e307]
+
+
 def test_infinities_and_nan_leave_with_their_rows():
     found = sliding("sum", [1.0, math.inf, 1.0, -math.inf, math.inf, 2.0, math.nan, 1.0, 2.0])
     assert [str(each) for each in found] == ["1.0", "inf", "inf", "-inf", "nan", "inf", "nan", "nan", "3.0"]

@@ -94,3 +94,8 @@ def test_stretches_merge_into_the_whole(call: str, stretches: list):
     for each in others:
         first.merge(each)
     assert first.result() == fold(call, [row for rows in stretches for row in rows]).result()
+
+
+def test_a_sum_beyond_the_greatest_double_is_infinite_and_so_is_its_average():
+    assert [fold(call, [(1e308, 1), (1e308, 2)]).result() for call in ("SUM(v)", "AVG(v)")] == [math.inf, math.inf]
+    assert fold("AVG(v)", [(1e308, 1)]).result() == 1e308

@@ -12,7 +12,7 @@ from slackwater.errors import RunError
 from slackwater.kernels.arrays import Bools, Ints
 from slackwater.kernels.decimals import average, decimals
 from slackwater.kernels.limbs import Floats, integers, quotient, square_of, total, two_product
-from slackwater.kernels.tally import ROWS, Tally, limbs_of
+from slackwater.kernels.tally import HUGE, ROWS, Tally, limbs_of
 
 
 def counted(sums: Tally, number: int | None) -> Ints:
@@ -47,8 +47,10 @@ def _average(sums: Tally, number: int, kind: pa.DataType, count: Ints) -> pa.Arr
     if pa.types.is_decimal(kind):
         return average(limbs, pa.decimal128(min(38, kind.precision + 4), min(38, kind.scale + 4)), count)
     high, low = total(limbs, len(count))
-    mean, _ = quotient(np.where(np.isfinite(high), high, 0.0), low, np.maximum(count, 1).astype(np.float64))
-    return pa.array(_special(sums, number, np.where(np.isfinite(high), mean, high)), mask=count == 0)
+    scale = np.where(np.abs(high) > HUGE, 2.0**-64, 1.0)  # or what is close to the greatest double would overflow
+    finite = np.where(np.isfinite(high), high, 0.0)
+    mean, _ = quotient(finite * scale, low * scale, np.maximum(count, 1).astype(np.float64))
+    return pa.array(_special(sums, number, np.where(np.isfinite(high), mean / scale, high)), mask=count == 0)
 
 
 def _deviation(sums: Tally, number: int, kind: pa.DataType, count: Ints, besides: int, root: bool) -> pa.Array:

@@ -85,7 +85,7 @@ class Moments(Fold, ABC):
     def as_value(self, exact: Fraction) -> Value:
         """A number of the type of the values: BIGINT, DECIMAL or DOUBLE."""
         if self.floating:
-            return self.special if not math.isfinite(self.special) else float(exact)
+            return self.special if not math.isfinite(self.special) else double(exact)
         if self.decimal:
             return Decimal(exact.numerator) / Decimal(exact.denominator)
         return bounded(int(exact)) if exact.denominator == 1 else float(exact)
@@ -94,6 +94,18 @@ class Moments(Fold, ABC):
     def spread(self) -> Fraction:
         """The sum of the squared distances from the mean."""
         return Fraction(self.squares) - Fraction(self.total) ** 2 / self.count
+
+
+def double(exact: Fraction) -> float:
+    """The nearest DOUBLE; infinite beyond the greatest.
+
+    >>> double(Fraction(1, 4)), double(Fraction(-(10**400)))
+    (0.25, -inf)
+    """
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
 
 
 @dataclass(slots=True)
@@ -109,6 +121,8 @@ class Average(Moments):
     def result(self) -> Value:
         if not self.count:
             return None
+        if self.floating and math.isinf(double(Fraction(self.total))):
+            return self.as_value(Fraction(self.total))  # the mean is that of a sum that is no double
         mean = self.as_value(Fraction(self.total) / self.count)
         return float(mean) if isinstance(mean, int) else mean
 
