@@ -60,6 +60,10 @@ CAST(a AS TIMESTAMP) > ts ; CAST(a * 400000000 AS TIMESTAMP) ; CAST(x AS STRING)
 TRY_CAST(x AS INT) ; TRY_CAST(x AS BIGINT) ; TRY_CAST(x AS TIMESTAMP) ; TRY_CAST(x AS DECIMAL(3, 2))
 TRY_CAST(x AS BOOLEAN) ; TRY_CAST(a * 100 AS TINYINT) ; TRY_CAST(a AS DECIMAL(2, 1)) ; TRY_CAST(p AS STRING)
 TRY_CAST(ts AS INT)
+LTRIM(s) ; RTRIM(s) ; TRIM(BOTH 'a' FROM s) ; TRIM(LEADING 'a' FROM s) ; UPPER(s || 'ß') ; SUBSTRING(s, a, b)
+SUBSTRING(s, a) ; SUBSTRING(s, -9, a + 8) ; GREATEST(x, 1e0) ; LEAST(x, 1e0, -x) ; ROUND(x, 2) ; ROUND(x, -1) ; ROUND(x)
+a > '1' ; '-2' <= a ; x < '1.5' ; a = '2' ; ts >= '1970-01-01T00:00:01Z' ; NULLIF(a, '1') ; a BETWEEN '0' AND 3
+a IN (1, '2') ; p = 'true' ; CASE a WHEN '1' THEN 'one' END ; a <=> '1' ; s = '12' AND s > 9 ; s <> '12' OR s > 9
 TRY_CAST(s AS DOUBLE) ; TRY_CAST(s AS BOOLEAN) ; TRY_CAST(s AS TIMESTAMP) ; TRY_CAST(s AS DECIMAL(3, 1))
 """.replace("\n", ";").split(";")
 TRIED = {text.strip(): typed(parsed(text), SCHEMA) for text in EXPRESSIONS if text.strip()}

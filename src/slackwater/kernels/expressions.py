@@ -15,6 +15,7 @@ of COALESCE) is evaluated only for those rows here too, so that a guarded divisi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -125,8 +126,9 @@ def _lazily(
     result = _value(arguments[0], rows)
     for argument in arguments[1:]:
         if not may_fail(argument):
-            result = joined(result, _value(argument, rows))
-            continue
+            with suppress(RunError):  # text that is compared with a number is read as one, which seldom fails
+                result = joined(result, _value(argument, rows))
+                continue
         mask = needed(result)
         right = _spread(_value(argument, _Some(rows, pc.indices_nonzero(mask))), mask)
         result = joined(result, right)

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.errors import RunError
-from slackwater.kernels.arrays import valid
+from slackwater.errors import QueryError, RunError
+from slackwater.kernels import texts
+from slackwater.kernels.arrays import ints, valid
 from slackwater.kernels.casts import cast
 from slackwater.kernels.keys import ordinals
 
@@ -19,13 +20,21 @@ WIDER = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64
 
 
 def unified(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Columns in the widest of their types: a DOUBLE makes numbers DOUBLE, a DECIMAL whole numbers DECIMAL."""
+    """Columns in the widest of their types: a DOUBLE makes numbers DOUBLE, a DECIMAL whole numbers DECIMAL.
+
+    Text is read as what it stands beside, as Spark does (ANSI).
+
+    >>> [column.to_pylist() for column in unified([pa.array(["10"]), pa.array([9], pa.int32())])]
+    [[10], [9]]
+    """
     kinds = {column.type for column in columns if not pa.types.is_null(column.type)}
     if not kinds:
         return list(columns)
     decimals = [kind for kind in kinds if pa.types.is_decimal(kind)]
     if len(kinds) == 1:
         (target,) = kinds
+    elif pa.string() in kinds:
+        target = _read_as(kinds - {pa.string()})
     elif all(kind in WIDER for kind in kinds):
         target = max(kinds, key=WIDER.index)
     elif any(pa.types.is_floating(kind) for kind in kinds):
@@ -33,9 +42,27 @@ def unified(columns: Sequence[pa.Array]) -> list[pa.Array]:
     elif decimals:
         scale = max(kind.scale for kind in decimals)
         target = pa.decimal128(38, scale)
+    elif all(pa.types.is_temporal(kind) and not pa.types.is_duration(kind) for kind in kinds):
+        target = next((kind for kind in kinds if pa.types.is_timestamp(kind) and kind.tz), pa.timestamp("us"))
     else:
-        target = pa.array([], pa.string()).type
-    return [column.cast(target) for column in columns]
+        raise _apart(kinds)
+    return [cast(column, target) if pa.types.is_string(column.type) else column.cast(target) for column in columns]
+
+
+def _read_as(others: set[pa.DataType]) -> pa.DataType:
+    """The type in which text is compared with others: BIGINT with whole numbers, DOUBLE with fractions."""
+    if all(pa.types.is_integer(kind) for kind in others):
+        return pa.int64()
+    if all(pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) for kind in others):
+        return pa.float64()
+    if len(others) > 1 or any(pa.types.is_duration(kind) for kind in others):
+        raise _apart({pa.string(), *others})
+    return next(iter(others))
+
+
+def _apart(kinds: set[pa.DataType]) -> QueryError:
+    listed = ", ".join(sorted(map(str, kinds)))
+    return QueryError("SW-351", f"values of {listed} cannot stand together", hint="cast one to the type of the other")
 
 
 def arithmetic(function: Callable[..., pa.Array], one: pa.Array, two: pa.Array) -> pa.Array:
@@ -119,16 +146,21 @@ def null_if(one: pa.Array, two: pa.Array) -> pa.Array:
     return pc.if_else(equal, pa.scalar(None, one.type), one)
 
 
-def among(function: Callable[..., pa.Array], *columns: pa.Array) -> pa.Array:
-    """GREATEST and LEAST pass over NULLs."""
-    return function(*unified(columns), skip_nulls=True)
+def among(better: Callable[..., pa.Array], *columns: pa.Array) -> pa.Array:
+    """GREATEST and LEAST pass over NULLs; NaN is the greatest."""
+    best, *others = unified(columns)
+    for other in others:
+        taken = pc.or_(pc.fill_null(compared(better, other, best), False), best.is_null())
+        best = pc.if_else(taken, other, best)
+    return best
 
 
 def within(value: pa.Array, *members: pa.Array) -> pa.Array:
-    """IN: true if any is equal, unknown if none is and one is NULL."""
-    found = compared(pc.equal, value, members[0])
-    for member in members[1:]:
-        found = pc.or_kleene(found, compared(pc.equal, value, member))
+    """IN: true if any is equal, unknown if none is and one is NULL. All are of one type."""
+    sought, first, *others = unified([value, *members])
+    found = compared(pc.equal, sought, first)
+    for other in others:
+        found = pc.or_kleene(found, compared(pc.equal, sought, other))
     return found
 
 
@@ -137,9 +169,31 @@ def between(value: pa.Array, low: pa.Array, high: pa.Array) -> pa.Array:
 
 
 def rounded(value: pa.Array, digits: pa.Array | None = None) -> pa.Array:
-    """Half away from zero."""
+    """Half away from zero; of a float, of the number that it is written as. The digits are a constant.
+
+    >>> rounded(pa.array([1.005, 2.5, -0.3]), pa.array([2, 2, 2])).to_pylist()
+    [1.01, 2.5, -0.3]
+    """
     places = int(digits[0].as_py()) if digits is not None and len(digits) else 0
+    if pa.types.is_floating(value.type):
+        return _rounded_floats(value.cast(pa.float64()), places).cast(value.type)
     return pc.round(value, ndigits=places, round_mode="half_towards_infinity").cast(value.type)
+
+
+def _rounded_floats(value: pa.Array, places: int) -> pa.Array:
+    """Quickly, but where a number is so close to a half that what it is written as decides."""
+    numbers = value.to_numpy(zero_copy_only=False)
+    with np.errstate(all="ignore"):
+        size = np.abs(numbers) * 10.0**places
+        close = np.abs(size - np.floor(size) - 0.5) <= 1e-9 + size * 2.0**-50
+        close &= np.abs(numbers) < 1e38  # beyond, no digit is left to be cut off
+    quick = pc.round(value, ndigits=places, round_mode="half_towards_infinity")
+    quick = pc.if_else(pa.array(np.abs(numbers) < 1e38), quick, value)
+    if close.any():
+        written = texts.decimals(value.filter(pa.array(close)).cast(pa.string()))
+        exact = pc.round(written, ndigits=places, round_mode="half_towards_infinity")
+        quick = pc.replace_with_mask(quick, pa.array(close), cast(exact, pa.float64()))
+    return pc.add(quick, 0.0)  # no zero has a sign
 
 
 def whole(function: Callable[..., pa.Array], value: pa.Array) -> pa.Array:
@@ -156,14 +210,38 @@ def matches(function: Callable[..., pa.Array], value: pa.Array, pattern: pa.Arra
 
 
 def substring(value: pa.Array, start: pa.Array, length: pa.Array | None = None) -> pa.Array:
-    """From 1; 0 counts as 1, a negative start from the end. Start and length are constants."""
-    if not len(value):
-        return value
-    first = int(start[0].as_py())
-    offset = first - 1 if first > 0 else first
-    count = None if length is None else max(0, int(length[0].as_py()))
-    stop = None if count is None else (offset + count if offset >= 0 or offset + count < 0 else None)
-    return pc.utf8_slice_codeunits(value, offset, stop)
+    """From 1; 0 counts as 1, a negative start from the end, be it before the first character.
+
+    >>> substring(pa.array(["abc", "äöü", "abc"]), pa.array([2, -1, -5]), pa.array([1, 2, 3])).to_pylist()
+    ['b', 'ü', 'a']
+    """
+    given = [start] if length is None else [start, length]
+    known = np.logical_and.reduce([valid(column) for column in (value, *given)])
+    at, *count = (ints(pc.fill_null(cast(column, pa.int64()), 0)) for column in given)
+    size = ints(pc.fill_null(pc.utf8_length(value), 0))
+    first = np.where(at > 0, at - 1, np.where(at < 0, size + at, 0))
+    last = first + np.clip(count[0], 0, 2**31) if count else size
+    low = np.clip(first, 0, size)
+    return texts.sliced(value, low, np.maximum(np.clip(last, 0, size), low), known)
+
+
+def trimmed(function: Callable[..., pa.Array], value: pa.Array, characters: pa.Array | None = None) -> pa.Array:
+    """TRIM of spaces, or of any of a constant's characters."""
+    if characters is None or not len(characters):
+        return function(value, characters=" ")
+    return function(value, characters=characters[0].as_py())
+
+
+def in_case(quick: Callable[..., pa.Array], full: Callable[[str], str], value: pa.Array) -> pa.Array:
+    """UPPER and LOWER. What becomes several letters (ß is SS) Arrow does not know: each such text once.
+
+    >>> in_case(pc.utf8_upper, str.upper, pa.array(["Straße", "a", None])).to_pylist()
+    ['STRASSE', 'A', None]
+    """
+    if pc.all(pc.string_is_ascii(value)).as_py() is not False:
+        return quick(value)
+    each = value.dictionary_encode()
+    return pa.array([full(text) for text in each.dictionary.to_pylist()], pa.string()).take(each.indices)
 
 
 def concat(*parts: pa.Array) -> pa.Array:
@@ -221,8 +299,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "&": pc.bit_wise_and,
     "|": pc.bit_wise_or,
     "nullif": null_if,
-    "greatest": partial(among, pc.max_element_wise),
-    "least": partial(among, pc.min_element_wise),
+    "greatest": partial(among, pc.greater),
+    "least": partial(among, pc.less),
     "like": partial(matches, pc.match_like),
     "rlike": partial(matches, pc.match_substring_regex),
     "round": rounded,
@@ -230,9 +308,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ceil": partial(whole, pc.ceil),
     "sqrt": square_root,
     "power": power,
-    "upper": pc.utf8_upper,
-    "lower": pc.utf8_lower,
-    "trim": partial(pc.utf8_trim, characters=" "),
+    "upper": partial(in_case, pc.utf8_upper, str.upper),
+    "lower": partial(in_case, pc.utf8_lower, str.lower),
+    "trim": partial(trimmed, pc.utf8_trim),
+    "ltrim": partial(trimmed, pc.utf8_ltrim),
+    "rtrim": partial(trimmed, pc.utf8_rtrim),
     "length": pc.utf8_length,
     "substring": substring,
     "concat": concat,

@@ -137,6 +137,25 @@ def trimmed(texts: pa.Array) -> pa.Array:
     return pc.utf8_trim(texts, characters=BLANK)
 
 
+def sliced(texts: pa.Array, low: Ints, high: Ints, known: np.ndarray) -> pa.Array:
+    """Of each text the characters from `low` up to `high`, which lie in it; NULL where it is not known.
+
+    >>> sliced(pa.array(["abc", "äöü"]), np.array([0, 1]), np.array([2, 2]), np.array([True, True])).to_pylist()
+    ['ab', 'ö']
+    """
+    plain = pa.concat_arrays([pc.fill_null(texts, "").cast(pa.large_string())])
+    _, offsets, data = plain.buffers()
+    edges = np.frombuffer(offsets, np.int64)[plain.offset : plain.offset + len(plain) + 1]
+    codes = np.frombuffer(data or b"", np.uint8)
+    heads = np.append(np.flatnonzero((codes & 0xC0) != 0x80), len(codes))  # where a character starts (UTF-8)
+    first = np.searchsorted(heads, edges[:-1])
+    start, stop = heads[first + low], heads[first + high]
+    ends = np.append(0, np.cumsum(stop - start))
+    places = np.arange(ends[-1]) + np.repeat(start - ends[:-1], stop - start)
+    buffers = [pa.array(known).buffers()[1], pa.py_buffer(ends.astype(np.int64)), pa.py_buffer(codes[places])]
+    return pa.Array.from_buffers(pa.large_string(), len(known), buffers).cast(pa.string())
+
+
 def _days(found: pa.Array) -> tuple[Ints, np.ndarray]:
     """Days since 1970 of years, months and days, and where there is such a day."""
     year, month, day = (

@@ -37,6 +37,17 @@ def cast(tree: Tree, value: Value, schema: Schema) -> Value:
         ) from cause
 
 
+def beside(value: str, other: str) -> Value:
+    """Text as it is read beside a value of another type: BIGINT beside whole numbers, DOUBLE beside fractions."""
+    wide = "bigint" if other in WIDTHS else "double" if other.startswith("decimal") or other == "float" else other
+    try:
+        return _convert(value, "string", wide)
+    except (ValueError, InvalidOperation, OverflowError) as cause:
+        raise RunError(
+            "SW-582", f"{value!r} cannot be cast to {wide}", hint="use TRY_CAST, or leave such rows out"
+        ) from cause
+
+
 def _convert(value: Value, source: str, target: str) -> Value:
     if target == source:
         return value

@@ -14,14 +14,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, name_of, parsed, text
+from slackwater.algebra.expressions import Tree, name_of, parsed, text, type_of
 from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Schema
 from slackwater.errors import QueryError
-from slackwater.semantics.casts import cast
+from slackwater.semantics.casts import beside, cast
 from slackwater.semantics.functions import CALLS, NAMED_CALLS
 from slackwater.semantics.rows import Row, Value, Values
-from slackwater.semantics.values import arithmetic, compared, divided, remainder, whole_divided
+from slackwater.semantics.values import GREATEST_BIGINT, arithmetic, compared, divided, remainder, whole_divided
 
 ARITHMETIC: dict[type, Callable[[Value, Value], Value]] = {
     exp.Add: operator.add,
@@ -95,7 +95,7 @@ def evaluate(tree: Tree, scope: Scope, row: Row) -> Value:
     if kind is exp.Literal:
         return literal(tree)
     if kind in COMPARISONS:
-        sign = compared(*operands(tree, scope, row))
+        sign = sign_of(tree.this, tree.expression, scope, row)
         return None if sign is None else COMPARISONS[kind](sign)
     if kind in ARITHMETIC:
         return arithmetic(ARITHMETIC[kind], *operands(tree, scope, row))
@@ -114,6 +114,16 @@ def operands(tree: Tree, scope: Scope, row: Row) -> tuple[Value, Value]:
     return evaluate(tree.this, scope, row), evaluate(tree.expression, scope, row)
 
 
+def sign_of(one: Tree, two: Tree, scope: Scope, row: Row) -> int | None:
+    """How two expressions compare. Text beside another type is read as one of that type (ANSI)."""
+    first, second = evaluate(one, scope, row), evaluate(two, scope, row)
+    if first is None or second is None or isinstance(first, str) == isinstance(second, str):
+        return compared(first, second)
+    if isinstance(first, str):
+        return compared(beside(first, type_of(two, scope.schema)), second)
+    return compared(first, beside(second, type_of(one, scope.schema)))
+
+
 def literal(tree: Tree) -> Value:
     """`1` is a whole number, `1.5` a DECIMAL, `1e3` a DOUBLE, `'1'` a string."""
     written: str = tree.this
@@ -121,7 +131,7 @@ def literal(tree: Tree) -> Value:
         return written
     if "e" in written.lower():
         return float(written)
-    return Decimal(written) if "." in written else int(written)
+    return Decimal(written) if "." in written or int(written) > GREATEST_BIGINT else int(written)
 
 
 def _and(tree: Tree, scope: Scope, row: Row) -> Value:
@@ -153,32 +163,47 @@ def _is(tree: Tree, scope: Scope, row: Row) -> Value:
 
 def _null_safe_equal(tree: Tree, scope: Scope, row: Row) -> Value:
     one, two = operands(tree, scope, row)
-    return compared(one, two) == 0 if one is not None and two is not None else one is two
+    known = one is not None and two is not None
+    return sign_of(tree.this, tree.expression, scope, row) == 0 if known else one is two
+
+
+def _null_if(tree: Tree, scope: Scope, row: Row) -> Value:
+    return None if sign_of(tree.this, tree.expression, scope, row) == 0 else evaluate(tree.this, scope, row)
+
+
+def _trim(tree: Tree, scope: Scope, row: Row) -> Value:
+    value = evaluate(tree.this, scope, row)
+    characters = evaluate(tree.expression, scope, row) if tree.args.get("expression") else " "
+    if value is None or characters is None:
+        return None
+    sides = {"LEADING": str.lstrip, "TRAILING": str.rstrip}
+    return sides.get((tree.args.get("position") or "").upper(), str.strip)(value, characters)
 
 
 def _between(tree: Tree, scope: Scope, row: Row) -> Value:
-    value, low, high = (evaluate(tree.args[each], scope, row) for each in ("this", "low", "high"))
-    above, below = compared(value, low), compared(value, high)
+    above, below = (sign_of(tree.this, tree.args[each], scope, row) for each in ("low", "high"))
     if (above is not None and above < 0) or (below is not None and below > 0):
         return False
     return None if above is None or below is None else True
 
 
 def _in(tree: Tree, scope: Scope, row: Row) -> Value:
-    value = evaluate(tree.this, scope, row)
-    signs = [compared(value, evaluate(each, scope, row)) for each in tree.expressions]
+    signs = [sign_of(tree.this, each, scope, row) for each in tree.expressions]
     return True if 0 in signs else None if None in signs else False
 
 
 def _case(tree: Tree, scope: Scope, row: Row) -> Value:
     subject = tree.args.get("this")
     for branch in tree.args["ifs"]:
-        when = evaluate(branch.this, scope, row)
-        met = when is True if subject is None else compared(evaluate(subject, scope, row), when) == 0
+        met = evaluate(branch.this, scope, row) is True if subject is None else _equal(subject, branch.this, scope, row)
         if met:
             return evaluate(branch.args["true"], scope, row)
     default = tree.args.get("default")
     return None if default is None else evaluate(default, scope, row)
+
+
+def _equal(one: Tree, two: Tree, scope: Scope, row: Row) -> bool:
+    return sign_of(one, two, scope, row) == 0
 
 
 def _if(tree: Tree, scope: Scope, row: Row) -> Value:
@@ -210,7 +235,12 @@ def _cast(tree: Tree, scope: Scope, row: Row) -> Value:
 
 
 def _interval(tree: Tree, scope: Scope, row: Row) -> Value:
-    return int(tree.this.name) * MICROSECONDS[tree.args["unit"].name.lower().removesuffix("s")]
+    unit = MICROSECONDS.get(tree.args["unit"].name.lower().removesuffix("s"))
+    if unit is None:
+        raise QueryError(
+            "SW-240", f"'{text(tree)[:80]}' has no meaning in the reference interpreter", hint="use days or less"
+        )
+    return int(tree.this.name) * unit
 
 
 def _field(tree: Tree, scope: Scope, row: Row) -> Value:
@@ -224,6 +254,8 @@ SPECIAL: dict[type, Callable[[Any, Scope, Row], Value]] = {
     exp.Not: _not,
     exp.Is: _is,
     exp.NullSafeEQ: _null_safe_equal,
+    exp.Nullif: _null_if,
+    exp.Trim: _trim,
     exp.Between: _between,
     exp.In: _in,
     exp.Case: _case,

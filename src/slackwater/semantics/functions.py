@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from sqlglot import exp
 
 from slackwater.semantics.rows import Value
-from slackwater.semantics.values import arithmetic, compared, divided, order, remainder
+from slackwater.semantics.values import arithmetic, divided, order, remainder
+
+EXACT = Context(prec=700)
+"""As many digits as a DOUBLE may have before and after the point."""
 
 
 def strict(function: Callable[..., Value]) -> Callable[..., Value]:
@@ -29,14 +32,21 @@ def rounded(value: Value, digits: int = 0) -> Value:
     >>> rounded(2.5), rounded(-2.5), rounded(25, -1)
     (3.0, -3.0, 30)
     """
-    exact = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
-    return type(value)(exact)
+    if isinstance(value, float) and not math.isfinite(value):
+        return value
+    exact = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, EXACT)
+    return float(exact) + 0.0 if isinstance(value, float) else type(value)(exact)  # no zero has a sign
 
 
 def substring(value: str, start: int, length: int | None = None) -> str:
-    """From 1; 0 counts as 1, a negative start from the end."""
-    first = start - 1 if start > 0 else max(len(value) + start, 0) if start < 0 else 0
-    return value[first:] if length is None else value[first : first + max(length, 0)]
+    """From 1; 0 counts as 1, a negative start from the end, be it before the first character.
+
+    >>> substring("abc", 2, 1), substring("abc", -2), substring("abc", -5, 3)
+    ('b', 'bc', 'a')
+    """
+    first = start - 1 if start > 0 else len(value) + start if start < 0 else 0
+    last = len(value) if length is None else first + max(length, 0)
+    return value[max(first, 0) : max(last, 0)]
 
 
 def among(choose: Callable[..., Value]) -> Callable[..., Value]:
@@ -47,10 +57,6 @@ def among(choose: Callable[..., Value]) -> Callable[..., Value]:
         return choose(known, key=order) if known else None
 
     return chosen
-
-
-def null_if(one: Value, two: Value) -> Value:
-    return None if compared(one, two) == 0 else one
 
 
 def try_divide(one: Value, two: Value) -> Value:
@@ -73,14 +79,12 @@ CALLS: dict[type, Callable[..., Any]] = {
     exp.Pow: strict(lambda base, power: float(base) ** float(power)),
     exp.Upper: strict(str.upper),
     exp.Lower: strict(str.lower),
-    exp.Trim: strict(lambda value: value.strip(" ")),
     exp.Length: strict(len),
     exp.Concat: strict(lambda *parts: "".join(parts)),
     exp.Substring: strict(substring),
     exp.RegexpLike: strict(lambda value, pattern: re.search(pattern, value) is not None),
     exp.Greatest: among(max),
     exp.Least: among(min),
-    exp.Nullif: null_if,
     exp.SafeDivide: try_divide,
 }
 NAMED_CALLS: dict[str, Callable[..., Any]] = {

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from slackwater.algebra.expressions import parsed, typed
 from slackwater.algebra.schema import Field, Schema
-from slackwater.errors import RunError
+from slackwater.errors import QueryError, RunError
 from slackwater.kernels.casts import cast
 from slackwater.kernels.expressions import evaluate
 from slackwater.kernels.types import arrow_type
@@ -111,6 +111,68 @@ def test_values_are_joined_to_text_as_spark_writes_them(spark: SparkSession):
     (expected,) = as_spark_says(spark, rows, [sql])
     assert evaluate(tree_of(typed(parsed(sql), schema), schema), rows.to_batches()[0]).equals(expected)
     assert expected.to_pylist() == ["a/20.0/1970-01-01 00:01:00.5", None]
+
+
+SPECIAL = {
+    "n": ("string", ["10", "9", " 8 ", "-1", None]),
+    "id": ("int", [1, 9, 10, -1, None]),
+    "x": ("double", [1.005, math.nan, 9.0, -2.5, None]),
+    "d": ("decimal(10,2)", [Decimal("9.99"), Decimal("-9.99"), Decimal("10.00"), Decimal("0.50"), None]),
+    "s": ("string", [" ab ", "Straße", "aXa", "ὈΔΥΣΣΕΎΣ ŉ ﬁ İ", None]),
+    "pos": ("int", [1, 3, -2, 0, None]),
+    "many": ("int", [1, 2, 1, -1, 3]),
+    "t": ("string", ["2024-01-01T12:00:01Z", "2024-01-01", "2024-01-02 00:00:00", "1999", None]),
+    "ts": ("timestamp", [1_704_110_401_000_000, 1_704_067_200_000_000, 0, 1_704_110_400_999_999, None]),
+    "day": ("date", [19_723, 19_724, 0, -1, None]),
+    "p": ("boolean", [True, False, True, False, None]),
+    "r": ("double", [2.675, -1.005, 0.285, 1e22, -0.3]),
+    "q": ("double", [0.5, 1.5, 123456789.125, 5e-324, math.inf]),
+    "nan": ("double", [math.nan] * 5),
+    "f": ("float", [1.005, 2.5, -0.5, 16777216.0, math.nan]),
+}
+ALIKE = """
+n > 9 ; 9 < n ; n = 10 ; n <> id ; n <=> id ; n >= 9.5 ; n < x ; n >= d ; n IN (8, 9) ; id IN ('9', 10)
+n BETWEEN 8 AND 9 ; id BETWEEN '1' AND '9' ; NULLIF(id, '10') ; n = '10'
+CASE n WHEN 10 THEN 'ten' ELSE 'other' END ; p = 'true' ; 'no' = p
+ts >= '2024-01-01T12:00:01Z' ; ts = t ; day < '2024-01-02' ; day = t ; day >= ts ; day = '2024-01-01 10:00:00'
+s = 'aXa' AND id > 9 ; s <> 'aXa' AND n > 9 ; n RLIKE '^ ?[0-9]' AND n > 9 ; p AND t > ts
+SUBSTRING(s, pos, 1) ; SUBSTRING(s, pos) ; SUBSTRING(s, 2, many) ; SUBSTRING(s, -9, 7) ; SUBSTRING(s, pos, many)
+LTRIM(s) ; RTRIM(s) ; TRIM(s) ; LTRIM(' ab ') ; RTRIM(' ab ') ; TRIM(BOTH 'a' FROM s) ; TRIM(LEADING 'aX' FROM s)
+TRIM(TRAILING ' a' FROM s) ; UPPER(s) ; LOWER(s) ; UPPER('Straße')
+GREATEST(x, nan) ; GREATEST(x, 1e0) ; LEAST(x, nan) ; LEAST(x, r, q) ; GREATEST(s, n) ; LEAST(ts, ts)
+ROUND(x, 2) ; ROUND(1.005e0, 2) ; ROUND(r, 2) ; ROUND(q) ; ROUND(q, 2) ; ROUND(r, -1) ; ROUND(f, 2)
+ROUND(f) ; ROUND(r, 20) ; ROUND(id, 1) ; ROUND(x)
+CAST(d AS INT) ; CAST(d AS BIGINT) ; CAST(d AS TINYINT) ; TIMESTAMP '2024-01-01 12:00:00' ; DATE '2024-01-01'
+ts > TIMESTAMP '2024-01-01 12:00:00' ; ts + INTERVAL 1 DAY ; -9223372036854775808 ; -2147483648 ; -id ; -x
+"""
+
+
+@pytest.mark.parametrize("line", ALIKE.strip().splitlines())
+def test_an_expression_is_sparks(spark: SparkSession, line: str):
+    rows = pa.table({name: pa.array(values, arrow_type(kind)) for name, (kind, values) in SPECIAL.items()})
+    schema = Schema(tuple(Field(name, kind) for name, (kind, _) in SPECIAL.items()))
+    expressions = [sql.strip() for sql in line.split(" ; ")]
+    for sql, expected in zip(expressions, as_spark_says(spark, rows, expressions), strict=True):
+        found = evaluate(tree_of(typed(parsed(sql), schema), schema), rows.combine_chunks().to_batches()[0])
+        assert same(found, expected.cast(found.type)), (sql, found.to_pylist(), expected.to_pylist())
+
+
+NOT_HERE = ["ts + INTERVAL 1 MONTH", "99999999999999999999 + id", "s LIKE n", "s RLIKE n", "ROUND(x, id)"]
+
+
+@pytest.mark.parametrize("sql", [*NOT_HERE, "TRIM(BOTH n FROM s)"])
+def test_what_is_not_evaluated_as_spark_does_is_refused(sql: str):
+    schema = Schema(tuple(Field(name, kind) for name, (kind, _) in SPECIAL.items()))
+    with pytest.raises(QueryError, match="SW-352"):
+        tree_of(typed(parsed(sql), schema), schema)
+
+
+def test_text_that_is_no_number_is_an_error_beside_one_as_in_spark(spark: SparkSession):
+    rows = pa.table({"s": ["10", "x"]})
+    with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
+        as_spark_says(spark, rows, ["s > 9"])
+    with pytest.raises(RunError, match="SW-582"):
+        evaluate([">", ["column", "s"], ["literal", 9, "int"]], rows.to_batches()[0])
 
 
 def same(one: pa.Array, two: pa.Array) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -31,22 +32,17 @@ BINARY: dict[type, str] = {
     exp.And: "and",
     exp.Or: "or",
     exp.DPipe: "concat",
-    exp.Like: "like",
-    exp.RegexpLike: "rlike",
     exp.Pow: "power",
     exp.SafeDivide: "try_divide",
 }
 CALLS: dict[type, str] = {
     exp.Not: "not",
-    exp.Neg: "negative",
     exp.Abs: "abs",
-    exp.Round: "round",
     exp.Floor: "floor",
     exp.Ceil: "ceil",
     exp.Sqrt: "sqrt",
     exp.Upper: "upper",
     exp.Lower: "lower",
-    exp.Trim: "trim",
     exp.Length: "length",
     exp.Concat: "concat",
     exp.Substring: "substring",
@@ -57,6 +53,7 @@ CALLS: dict[type, str] = {
     exp.In: "in",
     exp.Between: "between",
 }
+WHOLE = re.compile(r"[+-]?[0-9]+")
 IS = {exp.Null: "is null", exp.Boolean: ("is false", "is true")}
 
 
@@ -72,7 +69,11 @@ def tree_of(expr: Expr | Tree, schema: Schema) -> list[Any]:
         return [CALLS[kind], *(tree_of(each, schema) for each in tree.iter_expressions())]
     if kind is exp.Anonymous and tree.name.lower() == "pmod":
         return ["pmod", *(tree_of(each, schema) for each in tree.expressions)]
-    raise QueryError("SW-352", f"'{text(tree)[:80]}' cannot be evaluated in the fused operator", hint="simplify it")
+    raise _not_here(tree)
+
+
+def _not_here(tree: Any, hint: str = "simplify it") -> QueryError:
+    return QueryError("SW-352", f"'{text(tree)[:80]}' cannot be evaluated in the fused operator", hint=hint)
 
 
 def _column(tree: Any, schema: Schema) -> list[Any]:
@@ -92,8 +93,47 @@ def _literal(tree: Any, schema: Schema) -> list[Any]:
     if "." in written:
         whole, _, fraction = written.partition(".")
         return ["literal", written, f"decimal({max(1, len(whole.lstrip('0')) + len(fraction))},{len(fraction)})"]
-    number = int(written)
+    return _whole(tree, int(written))
+
+
+def _whole(tree: Any, number: int) -> list[Any]:
+    if not -(2**63) <= number < 2**63:
+        raise _not_here(tree, hint="it is no BIGINT: cast it from text to a DECIMAL, or write 1e20")
     return ["literal", number, "int" if -(2**31) <= number < 2**31 else "bigint"]
+
+
+def _negative(tree: Any, schema: Schema) -> list[Any]:
+    """The sign belongs to a whole number, or there would be no least one."""
+    if tree.this.is_int and not tree.this.is_string:
+        return _whole(tree, -int(tree.this.this))
+    return ["negative", tree_of(tree.this, schema)]
+
+
+def _round(tree: Any, schema: Schema) -> list[Any]:
+    digits = tree.args.get("decimals")
+    if digits is None:
+        return ["round", tree_of(tree.this, schema)]
+    if not digits.is_int:
+        raise _not_here(tree, hint="give the digits as a whole number")
+    return ["round", tree_of(tree.this, schema), tree_of(digits, schema)]
+
+
+def _trim(tree: Any, schema: Schema) -> list[Any]:
+    name = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get((tree.args.get("position") or "").upper(), "trim")
+    characters = tree.args.get("expression")
+    if characters is None:
+        return [name, tree_of(tree.this, schema)]
+    if not characters.is_string or not characters.this:
+        raise _not_here(tree, hint="give the characters as a text")
+    return [name, tree_of(tree.this, schema), tree_of(characters, schema)]
+
+
+def _pattern(tree: Any, schema: Schema) -> list[Any]:
+    """LIKE and RLIKE: the pattern is one for all rows."""
+    if not isinstance(tree.expression, exp.Null) and not tree.expression.is_string:
+        raise _not_here(tree, hint="give the pattern as a text")
+    name = "like" if isinstance(tree, exp.Like) else "rlike"
+    return [name, tree_of(tree.this, schema), tree_of(tree.expression, schema)]
 
 
 def _case(tree: Any, schema: Schema) -> list[Any]:
@@ -124,13 +164,20 @@ def _cast(tree: Any, schema: Schema) -> list[Any]:
 
 
 def _interval(tree: Any, schema: Schema) -> list[Any]:
-    ticks = int(tree.this.name) * MICROSECONDS[tree.args["unit"].name.lower().removesuffix("s")]
-    return ["literal", ticks, "interval"]
+    unit = MICROSECONDS.get(getattr(tree.args.get("unit"), "name", "").lower().removesuffix("s"))
+    if unit is None or not WHOLE.fullmatch(getattr(tree.this, "name", "")):
+        raise _not_here(tree, hint=f"use a whole number of one of {', '.join(MICROSECONDS)}")
+    return ["literal", int(tree.this.name) * unit, "interval"]
 
 
 SPECIAL: dict[type, Callable[[Any, Schema], list[Any]]] = {
     exp.Column: _column,
     exp.Literal: _literal,
+    exp.Neg: _negative,
+    exp.Round: _round,
+    exp.Trim: _trim,
+    exp.Like: _pattern,
+    exp.RegexpLike: _pattern,
     exp.Case: _case,
     exp.If: _if,
     exp.Is: _is,
