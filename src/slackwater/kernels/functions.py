@@ -186,9 +186,11 @@ def _rounded_floats(value: pa.Array, places: int) -> pa.Array:
     with np.errstate(all="ignore"):
         size = np.abs(numbers) * 10.0**places
         close = np.abs(size - np.floor(size) - 0.5) <= 1e-9 + size * 2.0**-50
-        close &= np.abs(numbers) < 1e38  # beyond, no digit is left to be cut off
-    quick = pc.round(value, ndigits=places, round_mode="half_towards_infinity")
-    quick = pc.if_else(pa.array(np.abs(numbers) < 1e38), quick, value)
+    small = np.abs(numbers) < 1e38  # beyond, no digit is left to be cut off
+    close &= small
+    kept = pc.if_else(pa.array(small), value, 0.0)
+    quick = pc.round(kept, ndigits=places, round_mode="half_towards_infinity")
+    quick = pc.if_else(pa.array(small), quick, value)
     if close.any():
         written = texts.decimals(value.filter(pa.array(close)).cast(pa.string()))
         exact = pc.round(written, ndigits=places, round_mode="half_towards_infinity")

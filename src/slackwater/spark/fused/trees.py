@@ -53,6 +53,7 @@ CALLS: dict[type, str] = {
     exp.In: "in",
     exp.Between: "between",
 }
+MOST_DIGITS = 37
 WHOLE = re.compile(r"[+-]?[0-9]+")
 IS = {exp.Null: "is null", exp.Boolean: ("is false", "is true")}
 
@@ -113,8 +114,8 @@ def _round(tree: Any, schema: Schema) -> list[Any]:
     digits = tree.args.get("decimals")
     if digits is None:
         return ["round", tree_of(tree.this, schema)]
-    if not digits.is_int:
-        raise _not_here(tree, hint="give the digits as a whole number")
+    if not digits.is_int or abs(int(digits.to_py())) > MOST_DIGITS:
+        raise _not_here(tree, hint=f"give the digits as a whole number up to {MOST_DIGITS}")
     return ["round", tree_of(tree.this, schema), tree_of(digits, schema)]
 
 
