@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.kernels.chains import batch, grouped, kernel, window
 from tests.kernels.running import plain_rows, run
 
-from slackwater.errors import RunError
+from slackwater.errors import QueryError, RunError
 from slackwater.kernels.limbs import WIDTH, of_floats, of_integers, of_squares, total
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -135,3 +135,15 @@ def test_a_million_rows_that_come_and_go_leave_no_error():
     last = plain_rows(output.slice(output.num_rows - 1))[0]
     assert last[1] == float(sum(map(Fraction, values[-3:].tolist())))
     assert pa.types.is_float64(output.schema.field("a").type)
+
+
+def test_text_is_not_summed():
+    """In Spark the sum of a STRING is a DOUBLE; that of '1.5' was an error here, that of '10' text."""
+    rows = window({"tuples": 1})
+    summed = {
+        "op": "aggregate",
+        "group": [],
+        "calls": [["it", "sum", [["cast", ["column", "x"], "string"]], "string", {}]],
+    }
+    with pytest.raises(QueryError, match="sum of text"):
+        kernel(rows, summed)

@@ -43,6 +43,8 @@ class Arguments:
         """What reads the value of a function from sums; without a column it counts rows."""
         if name is None:
             return lambda sums: finished(function, sums, None, None)
+        if function != "count" and pa.types.is_string(self.kinds[name]):
+            raise not_here(f"{function} of text")
         known = self.counted.get(name, Argument(name))
         self.counted[name] = Argument(name, known.summed or function != "count", known.squared or function in SQUARED)
         place, kind = list(self.counted).index(name), self.kinds[name]

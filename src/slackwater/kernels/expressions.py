@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from slackwater.errors import QueryError, RunError
 from slackwater.kernels.arrays import true
 from slackwater.kernels.casts import cast
-from slackwater.kernels.functions import COMPARISONS, FUNCTIONS, unified
+from slackwater.kernels.functions import COMPARISONS, FUNCTIONS, alike
 from slackwater.kernels.types import arrow_type
 
 Tree: TypeAlias = list[Any]
@@ -148,7 +148,7 @@ def _case(arguments: Sequence[Any], rows: Columns) -> pa.Array:
     rest = np.flatnonzero(open_)
     otherwise = ["literal", None, "void"] if default is None else default
     chosen.append((rest, _value(otherwise, _Some(rows, pa.array(rest)))))
-    values = unified([value for _, value in chosen])
+    values = alike([value for _, value in chosen])
     order = np.empty(len(rows), np.int64)
     order[np.concatenate([places for places, _ in chosen])] = np.arange(len(rows))
     return pa.concat_arrays(values).take(pa.array(order))

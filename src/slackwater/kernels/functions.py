@@ -49,6 +49,14 @@ def unified(columns: Sequence[pa.Array]) -> list[pa.Array]:
     return [cast(column, target) if pa.types.is_string(column.type) else column.cast(target) for column in columns]
 
 
+def alike(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """The same for columns of which one is answered: text beside another type would change the type of the answer."""
+    kinds = {column.type for column in columns if not pa.types.is_null(column.type)}
+    if len(kinds) > 1 and pa.string() in kinds:
+        raise _apart(kinds)
+    return unified(columns)
+
+
 def _read_as(others: set[pa.DataType]) -> pa.DataType:
     """The type in which text is compared with others: BIGINT with whole numbers, DOUBLE with fractions."""
     if all(pa.types.is_integer(kind) for kind in others):
@@ -148,7 +156,7 @@ def null_if(one: pa.Array, two: pa.Array) -> pa.Array:
 
 def among(better: Callable[..., pa.Array], *columns: pa.Array) -> pa.Array:
     """GREATEST and LEAST pass over NULLs; NaN is the greatest."""
-    best, *others = unified(columns)
+    best, *others = alike(columns)
     for other in others:
         taken = pc.or_(pc.fill_null(compared(better, other, best), False), best.is_null())
         best = pc.if_else(taken, other, best)
@@ -177,6 +185,11 @@ def rounded(value: pa.Array, digits: pa.Array | None = None) -> pa.Array:
     places = int(digits[0].as_py()) if digits is not None and len(digits) else 0
     if pa.types.is_floating(value.type):
         return _rounded_floats(value.cast(pa.float64()), places).cast(value.type)
+    if pa.types.is_decimal(value.type):
+        value = value.cast(pa.decimal256(76, value.type.scale))  # 9.99 with one place has a digit more
+        return pc.round(value, ndigits=places, round_mode="half_towards_infinity").cast(
+            pa.decimal128(38, value.type.scale)
+        )
     return pc.round(value, ndigits=places, round_mode="half_towards_infinity").cast(value.type)
 
 

@@ -128,6 +128,9 @@ SPECIAL = {
     "r": ("double", [2.675, -1.005, 0.285, 1e308, -0.3]),
     "q": ("double", [0.5, 1.5, 123456789.125, 5e-324, math.inf]),
     "nan": ("double", [math.nan] * 5),
+    "e": ("decimal(3,2)", [Decimal("9.99"), Decimal("-9.95"), Decimal("0.05"), Decimal("0.00"), None]),
+    "h": ("decimal(38,18)", [Decimal("9.990000000000000001"), Decimal("-2147483648.5"), Decimal(7), Decimal(0), None]),
+    "w": ("decimal(38,0)", [Decimal(2**63 - 1), Decimal(-(2**63)), Decimal(7), Decimal(0), None]),
     "f": ("float", [1.005, 2.5, -0.5, 16777216.0, math.nan]),
 }
 ALIKE = """
@@ -142,6 +145,7 @@ TRIM(TRAILING ' a' FROM s) ; UPPER(s) ; LOWER(s) ; UPPER('Straße')
 GREATEST(x, nan) ; GREATEST(x, 1e0) ; LEAST(x, nan) ; LEAST(x, r, q) ; GREATEST(s, n) ; LEAST(ts, ts)
 ROUND(x, 2) ; ROUND(1.005e0, 2) ; ROUND(r, 2) ; ROUND(q) ; ROUND(q, 2) ; ROUND(r, -1) ; ROUND(f, 2)
 ROUND(f) ; ROUND(r, 20) ; ROUND(id, 1) ; ROUND(x)
+ROUND(e, 1) ; ROUND(e) ; CAST(e AS INT) ; CAST(h AS INT) ; CAST(w AS BIGINT) ; CAST(h AS BIGINT) ; d > 9 ; e < d ; h > n
 CAST(d AS INT) ; CAST(d AS BIGINT) ; CAST(d AS TINYINT) ; TIMESTAMP '2024-01-01 12:00:00' ; DATE '2024-01-01'
 ts > TIMESTAMP '2024-01-01 12:00:00' ; ts + INTERVAL 1 DAY ; -9223372036854775808 ; -2147483648 ; -id ; -x
 """
@@ -159,6 +163,15 @@ def test_an_expression_is_sparks(spark: SparkSession, line: str):
         some = evaluate(tree_of(typed(parsed(sql), schema), schema), rows.combine_chunks().to_batches()[0].slice(2, 2))
         assert same(some, found.slice(2, 2)), sql
         assert evaluate(tree_of(typed(parsed(sql), schema), schema), none).type == found.type, sql
+
+
+@pytest.mark.parametrize("sql", ["COALESCE(n, 0)", "GREATEST(n, id)", "CASE WHEN p THEN n ELSE 3 END", "id = p"])
+def test_text_beside_a_number_is_refused_where_it_would_be_the_answer(sql: str):
+    """In Spark the answer is a number; here a query has its types before Spark is asked."""
+    schema = Schema(tuple(Field(name, kind) for name, (kind, _) in SPECIAL.items()))
+    none = pa.schema([(name, arrow_type(kind)) for name, (kind, _) in SPECIAL.items()]).empty_table()
+    with pytest.raises(QueryError, match="SW-351"):
+        evaluate(tree_of(typed(parsed(sql), schema), schema), pa.RecordBatch.from_pylist([], none.schema))
 
 
 NOT_HERE = [
