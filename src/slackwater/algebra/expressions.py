@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeAlias
@@ -44,6 +45,8 @@ AGGREGATES_WITHOUT_CLASS = _words(
 AGGREGATES_WITH_MORE = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
 """What may follow an aggregate call and belongs to it."""
 
+SHORT_DECIMAL = re.compile(r"(?<!\w)decimal(?:\((\d+)\)|(?![\w(:]))")
+"""A DECIMAL without its places, which are none, or without its digits, which are ten."""
 NO_TYPES = ("userdefined", "time")
 """Names of types that are none of Spark's, or that sqlglot would write as another."""
 
@@ -212,6 +215,9 @@ def types_of(trees: Sequence[Tree], schema: Schema) -> list[str]:
     names: dict[str, str] = {}
 
     def stand_in(node: Tree) -> Tree:
+        if isinstance(node, exp.Cast) and node.to.is_type("decimal") and len(node.to.expressions) < 2:
+            whole = exp.DataType.build(spark_type(node.to.sql(DIALECT)), dialect=DIALECT)
+            return type(node)(**{**node.args, "to": whole})
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
             return node
         reference = name_of(node)
@@ -224,7 +230,7 @@ def types_of(trees: Sequence[Tree], schema: Schema) -> list[str]:
     query = exp.select(*(tree.transform(stand_in) for tree in trees), copy=False).from_("t", copy=False)
     known = MappingSchema({"t": kinds}, dialect=DIALECT) if kinds else MappingSchema(dialect=DIALECT)
     annotated = annotate_types(query, schema=known, dialect=DIALECT).selects
-    decimals = any(kind.startswith("decimal") for kind in kinds.values())
+    decimals = any(kind.startswith("decimal") for kind in kinds.values()) or any(tree.find(exp.Cast) for tree in trees)
     return [
         (decimals and _decimal(tree, schema)) or _spelled(each) for tree, each in zip(trees, annotated, strict=True)
     ]
@@ -234,8 +240,8 @@ def types_of(trees: Sequence[Tree], schema: Schema) -> list[str]:
 def spark_type(name: str) -> str:
     """A type in Spark's own spelling; an error that says what is a type if it is none.
 
-    >>> spark_type("INTEGER"), spark_type("decimal(10, 2)"), spark_type("ARRAY<BIGINT>")
-    ('int', 'decimal(10,2)', 'array<bigint>')
+    >>> spark_type("INTEGER"), spark_type("decimal(10, 2)"), spark_type("ARRAY<BIGINT>"), spark_type("DECIMAL")
+    ('int', 'decimal(10,2)', 'array<bigint>', 'decimal(10,0)')
     """
     try:
         exp.DataType.build(name, dialect=DIALECT, udt=False)
@@ -245,7 +251,7 @@ def spark_type(name: str) -> str:
         raise _no_type(name) from cause
     if not isinstance(kind, exp.DataType) or any(each.is_type(*NO_TYPES) for each in kind.find_all(exp.DataType)):
         raise _no_type(name)
-    return _spell_type(kind)
+    return SHORT_DECIMAL.sub(lambda short: f"decimal({short[1] or 10},0)", _spell_type(kind))
 
 
 def _no_type(name: str) -> QueryError:
