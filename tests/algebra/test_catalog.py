@@ -49,8 +49,8 @@ def test_names_are_declared_once():
     assert CATALOG.with_sink(SinkDef("Traffic", "console")).sink("traffic").format == "console"
 
 
-@pytest.mark.parametrize("name", ["", "a.b", "a`b", "a\nb"])
-def test_names_hold_no_dots(name: str):
+@pytest.mark.parametrize("name", ["", "a.b", "a`b", "a\nb", "/a", "a\\b"])
+def test_names_hold_no_dots_and_no_slashes(name: str):
     assert code_of(CATALOG.with_stream, StreamDef(name, ())) == "SW-219"
 
 

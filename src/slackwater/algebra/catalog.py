@@ -203,6 +203,15 @@ def check_name(name: str) -> str:
     )
 
 
+def check_declared(name: str) -> str:
+    """The name of a stream, view, sink or pipeline: files are named after it, so that it must not be a path."""
+    if not any(each in name for each in "/\\"):
+        return check_name(name)
+    raise QueryError(
+        "SW-219", f"'{name}' cannot be a name", expected="a name without dots and slashes", hint="choose another name"
+    )
+
+
 def check_setting(name: str) -> str:
     """The name of what SET may set: a setting of the Spark session. One that nobody reads would be passed over."""
     if name.startswith("spark."):
@@ -240,7 +249,7 @@ def _find(definitions: Iterable[_D], name: str) -> _D | None:
 
 
 def _added(definitions: tuple[_D, ...], new: _D, taken: Iterable[StreamDef | ViewDef | SinkDef]) -> tuple[_D, ...]:
-    check_name(new.name)
+    check_declared(new.name)
     if any(each.name.lower() == new.name.lower() for each in taken):
         raise QueryError(
             "SW-207",

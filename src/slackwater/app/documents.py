@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
+from functools import reduce
 from typing import Any, TypeVar
 
 from slackwater.algebra.bind import bind
-from slackwater.algebra.catalog import Catalog, Pipeline, Script, SinkDef, StreamDef, check_setting
+from slackwater.algebra.catalog import Catalog, Pipeline, Script, SinkDef, StreamDef, check_declared, check_setting
 from slackwater.algebra.checks import check
 from slackwater.algebra.document import from_document, to_document
 from slackwater.algebra.expressions import spark_type
@@ -51,14 +52,14 @@ def script_of(document: object, name: str = SHOWN) -> Script:
             "SW-126", "a plan document must be a JSON object", hint="see what explain --format json writes"
         )
     streams = tuple(_made(_stream, each, "streams") for each in _list(document, "streams"))
-    sinks = tuple(_made(lambda body: SinkDef(**body), each, "sinks") for each in _list(document, "sinks"))
-    catalog = Catalog(streams, (), sinks)
+    sinks = tuple(_made(_sink, each, "sinks") for each in _list(document, "sinks"))
+    catalog = reduce(Catalog.with_sink, sinks, reduce(Catalog.with_stream, streams, Catalog()))
     if "plan" in document:
-        pipelines = [_pipeline({"name": name, **document}, catalog)]
+        pipelines = [_pipeline(document, catalog, name)]
     else:
         pipelines = []
         for each in _list(document, "pipelines"):
-            pipelines.append(_pipeline(each, catalog))
+            pipelines.append(_pipeline(each, catalog, SHOWN))
             catalog = with_sides(catalog, pipelines[-1])
     return Script(streams, (), sinks, tuple(pipelines), settings=_settings(document))
 
@@ -71,13 +72,21 @@ def _settings(document: Mapping[str, Any]) -> dict[str, str]:
     return {check_setting(name): value for name, value in found.items()}
 
 
-def _pipeline(body: Mapping[str, Any], catalog: Catalog) -> Pipeline:
+def _pipeline(body: Mapping[str, Any], catalog: Catalog, otherwise: str) -> Pipeline:
+    """A pipeline, named `otherwise` unless it says its name, after which its checkpoint is named."""
     sink = body.get("sink")
+    name = check_declared(str(body["name"])) if "name" in body else otherwise
     plan = check(bind(from_document(body), catalog.fill))
-    return Pipeline(str(body.get("name", SHOWN)), catalog.sink(sink) if sink else None, plan)
+    return Pipeline(name, catalog.sink(sink) if sink else None, plan)
+
+
+def _sink(body: Mapping[str, Any]) -> SinkDef:
+    check_declared(body["name"])
+    return SinkDef(**body)
 
 
 def _stream(body: Mapping[str, Any]) -> StreamDef:
+    check_declared(body["name"])
     fields = tuple(Field(name, spark_type(kind)) for name, kind in body["fields"].items())
     return StreamDef(**{**body, "fields": fields, "key": tuple(body.get("key", ()))})
 
@@ -94,7 +103,7 @@ def _made(make: Callable[[Any], _D], body: Mapping[str, Any], part: str) -> _D:
         options = {name: _option(value) for name, value in body.get("options", {}).items()}
         check_shown(f"'{body['name']}'", options)
         return make({**body, "options": options})
-    except (TypeError, KeyError, AttributeError) as cause:
+    except (TypeError, KeyError, ValueError, AttributeError) as cause:
         raise QueryError(
             "SW-166", f"an entry of '{part}' is not right: {cause}", hint="see explain --format json"
         ) from cause
