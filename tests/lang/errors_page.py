@@ -138,6 +138,7 @@ CHANGELOGS = [
     "SELECT speed FROM Edits [RANGE 2 TUPLES] EMIT CHANGES",
     "CREATE SINK fast USING parquet OPTIONS (path 'fast', changelog.profile 'avro');\nINSERT INTO fast SELECT vehID FROM Sensors EMIT CHANGES",
     "CREATE SINK fast USING parquet OPTIONS (path 'fast', changelog.upserts 'true');\nINSERT INTO fast SELECT vehID FROM Sensors EMIT CHANGES",
+    "SELECT vehID AS _change_type, COUNT(*) AS n FROM Sensors [RANGE 5 minutes] GROUP BY vehID EMIT CHANGES",
 ]  # fmt: skip
 """Queries that mean something, but have no changelog, or none in that form."""
 ABOUT_CHANGELOGS = f"""\

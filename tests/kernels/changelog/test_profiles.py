@@ -114,3 +114,26 @@ def test_the_columns_are_known_before_anything_runs(profile: str):
 def test_a_profile_that_does_not_exist():
     with pytest.raises(QueryError, match="SW-362"):
         kernel(QUERY, profile="avro")
+
+
+@pytest.mark.parametrize(
+    ("profile", "name", "taken"),
+    [
+        ("changes", "_change_type", True),
+        ("changes", "_VALID_FROM", True),
+        ("updates", "_Change_Type", True),
+        ("updates", "_valid_to", True),
+        ("flink", "_valid_to", True),
+        ("flink", "OP", True),
+        ("flink", "_change_type", False),
+        ("changes", "op", False),
+        ("debezium", "op", False),
+    ],
+)
+def test_no_column_of_a_query_takes_the_place_of_one_that_a_changelog_has_itself(profile: str, name: str, taken: bool):
+    given = {**QUERY, "calls": [[name, *QUERY["calls"][0][1:]]]}
+    if not taken:
+        assert steps(kernel(given, profile=profile), *BATCHES)
+        return
+    with pytest.raises(QueryError, match="SW-365"):
+        steps(kernel(given, profile=profile), ({}, EARLIEST))

@@ -17,7 +17,7 @@ less for each. That needs a key. An update of `debezium` is one row in any case.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -130,7 +130,20 @@ def _plain(lines: Lines, profile: str) -> pa.RecordBatch:
         TO: moments(lines.to[lines.order], lines.to[lines.order] < LATEST),
     }
     rows = lines.rows.take(place)
+    _check_free(head, rows.schema.names)
     return table({**head, **dict(zip(rows.schema.names, rows.columns, strict=True))})
+
+
+def _check_free(head: Collection[str], names: Iterable[str]) -> None:
+    """A column of the query would take the place of one of the changelog's own; sinks often do not tell case apart."""
+    for name in names:
+        if name.lower() in head:
+            raise QueryError(
+                "SW-365",
+                f"a column of the query has the name of one that a changelog has itself: {name}",
+                expected=f"no column named {', '.join(head)}",
+                hint="give that column another name with AS",
+            )
 
 
 def _debezium(lines: Lines) -> pa.RecordBatch:
