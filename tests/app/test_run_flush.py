@@ -1,5 +1,6 @@
 """The end of a stream, and its silence: windows that no more rows would close."""
 
+import json
 import os
 import re
 import signal
@@ -82,3 +83,29 @@ def test_windows_stay_open_if_asked_and_a_flush_later_closes_them_and_runs_after
 
 def test_a_stream_that_falls_silent_is_waited_for_as_long_as_stated(total):
     assert total(PER_WINDOW, " IDLE 1 second", seconds=60) == ROWS
+
+
+AHEAD = """
+CREATE STREAM Readings (k INT, ts TIMESTAMP, at TIMESTAMP) USING json OPTIONS (path '{folder}/in')
+TIMESTAMP BY ts ARRIVAL BY at;
+CREATE SINK native USING parquet OPTIONS (path '{folder}/native');
+CREATE SINK fused USING parquet OPTIONS (path '{folder}/fused');
+INSERT INTO native SELECT COUNT(*) AS n, window_end FROM Readings [RANGE 10 seconds SLIDE 10 seconds];
+INSERT INTO fused SELECT COUNT(*) AS n FROM Readings [RANGE 1 TUPLE];
+"""
+
+
+@pytest.mark.parametrize("ahead", ["2024-01-01 13:00:00", "9999-12-31 23:59:59"])
+def test_a_flush_closes_the_windows_of_rows_from_the_future_too(spark, tmp_path: Path, ahead: str):
+    honest = [f"2024-01-01 12:00:0{second}" for second in range(5)]
+    rows = [{"k": 1, "ts": each, "at": each} for each in honest] + [{"k": 2, "ts": ahead, "at": honest[3]}]
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "rows.json").write_text("\n".join(map(json.dumps, rows)))
+    watch = Watch(Console(file=StringIO(), width=200))
+    for _ in range(2):  # the second is warned of what the first closed
+        conditions = Conditions(tmp_path / "check", "local[2]", available_now=True)
+        run(parse_script(AHEAD.format(folder=tmp_path)), conditions, watch)
+    native, fused = (spark.read.parquet(str(tmp_path / name)) for name in ("native", "fused"))
+    assert sorted(row.n for row in native.select("n").collect()) == [1, 5]
+    assert fused.count() == 6
+    assert "closed every window" in watch.console.file.getvalue()  # type: ignore[attr-defined]

@@ -1,12 +1,16 @@
 """Ticks: when they are given, what they do to the punctuation, and how far a flush must go."""
 
+from dataclasses import asdict, replace
+
 import numpy as np
 import pytest
 
+from slackwater.disorder.clock import EARLIEST, LATEST
+from slackwater.disorder.state import pack
 from slackwater.lang import bind_query
-from slackwater.spark.gauge.readings import Batch, Reading
+from slackwater.spark.gauge.readings import Batch, Reading, Sums
 from slackwater.spark.policy import controller_of, stated
-from slackwater.spark.punctuate import Account, observed, ticked
+from slackwater.spark.punctuate import Account, account_in, observed, ticked
 from slackwater.spark.ticks import Silence, Tick, beyond
 from slackwater.testing.catalog import CATALOG
 
@@ -37,6 +41,40 @@ def test_a_tick_raises_the_punctuation(silence, beyond, punctuation):
     found = ticked(controller, account, Batch(0, NONE, NONE, silence=silence, beyond=beyond), IDLE)
     assert (found.punctuation, controller.progress.punctuation) == (punctuation, max(punctuation, 11_000))
     assert (found.rows, found.late) == (5, 0)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize(
+    ("ahead", "punctuation"),
+    [
+        (3_600_000, 3_602_000),
+        (253_402_300_799_999, 253_402_300_801_999),  # the end of the year 9999
+        (LATEST // 1_000, LATEST // 1_000 - 1),  # the last that Spark has
+    ],
+)
+def test_a_flush_goes_beyond_rows_from_the_future_which_move_nothing_else(listed, ahead, punctuation):
+    controller, account = after_rows()
+    one = Batch(1, np.array([ahead]), np.array([15_000]))
+    if listed:
+        account = observed(controller, account, Reading(one))
+    else:
+        sums = Sums(0, 0, 1, 1, 15_000, 15_000, EARLIEST, None, ahead)
+        account = observed(controller, account, Reading(replace(one, event=NONE, arrival=NONE), sums))
+    assert (account.punctuation, account.newest, account.suspect, account.furthest) == (11_000, 14_000, 1, ahead)
+    silent = ticked(controller, account, Batch(0, NONE, NONE, silence=40_000), IDLE)
+    assert silent.punctuation == 24_000
+    assert ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000), IDLE).punctuation == punctuation
+
+
+def test_a_flush_goes_beyond_the_newest_row_of_every_stream():
+    controller, account = after_rows()
+    found = ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000, newest=90_000), IDLE)
+    assert found.punctuation == 92_000
+
+
+def test_a_checkpoint_of_before_the_newest_row_of_all_was_kept_is_read():
+    kept = {name: value for name, value in asdict(Account(rows=3, newest=7)).items() if name != "furthest"}
+    assert account_in(pack("control", 1, kept)) == Account(rows=3, newest=7)
 
 
 def test_rows_that_come_after_all_are_late_against_the_raised_punctuation():

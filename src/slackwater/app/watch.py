@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from heapq import nsmallest
 from types import TracebackType
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -44,7 +45,7 @@ class Watch:
     def resumes(self, pipeline: str, closed: Mapping[str, int]) -> None:
         """Warns, also who wants it quiet, of rows that are late because the run before closed every window."""
         for stream, end in closed.items():
-            moment = datetime.fromtimestamp(end / 1_000, UTC).isoformat(" ", "milliseconds")
+            moment = np.datetime_as_string(np.datetime64(end, "ms"), timezone="UTC").replace("T", " ")
             self.console.print(
                 f"warning: the run of {pipeline} before this one closed every window: rows of {stream} before {moment} "
                 "are late from now on; for runs on a schedule use --available-now --no-flush",

@@ -200,7 +200,9 @@ class Running:
         """
         if not self.silence.idle:
             return
-        give(flushing(self.plan, self.readers), self.checkpoint)
+        kept = accounts_kept(self.checkpoint).values()
+        newest = max((max(each.newest, each.furthest) for each in kept), default=0)
+        give(flushing(self.plan, self.readers, newest), self.checkpoint)
         self.query = self.write.start()
 
     def wake(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from slackwater.algebra.nodes import Policy
 from slackwater.algebra.policies import effective
 from slackwater.disorder import NO_PUNCTUATION, Controller
-from slackwater.disorder.clock import minus
+from slackwater.disorder.clock import LATEST, minus
 from slackwater.disorder.state import pack, unpack
 from slackwater.spark.gauge.readings import Batch, Reading
 from slackwater.spark.policy import TICKS_PER_MS, controller_of
@@ -17,6 +17,10 @@ from slackwater.spark.policy import TICKS_PER_MS, controller_of
 EPOCH = 0
 """Spark's watermark starts here: a row before 1970 is late to every query that has a watermark."""
 VERSION = 1
+LATER = "furthest"
+"""What accounts of version 1 did not have from the start: a checkpoint may lack it."""
+END = LATEST // TICKS_PER_MS - 1
+"""No punctuation is later: in microseconds, as Spark counts, it must be within int64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Account:
     suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
     punctuation  what has happened before it is taken to be complete: the watermark. 0 before there is one
     newest       the newest event time of a row that is not suspect
+    furthest     the newest event time of all rows, beyond which a flush goes
     clock        the latest arrival
     silence      how long ago that was when a tick last told; 0 while rows come
     held         rows that wait for the punctuation to pass them
@@ -47,6 +52,7 @@ class Account:
     held_time: int = 0
     newest: int = EPOCH
     silence: int = 0
+    furthest: int = EPOCH
 
     @property
     def on_time(self) -> int:
@@ -61,7 +67,8 @@ class Account:
 def account_in(kept: bytes) -> Account:
     """The account that was kept with a controller's state."""
     found = unpack(kept, "control", VERSION)
-    return Account(**{field.name: found.integer(field.name) for field in fields(Account)})
+    lacking = {LATER} - set(found.batch.schema.names)
+    return Account(**{field.name: found.integer(field.name) for field in fields(Account) if field.name not in lacking})
 
 
 class Controlled:
@@ -102,6 +109,7 @@ def observed(controller: Controller, before: Account, reading: Reading) -> Accou
         held=progress.held,
         clock=clock,
         newest=max(before.newest, counts.newest),
+        furthest=max(before.furthest, counts.furthest),
         silence=0 if rows else before.silence,
         # Little: what is held from one batch to the next waits for as long as the clock moves between them.
         held_time=before.held_time
@@ -120,6 +128,7 @@ class _Counts:
     arrivals: int
     clock: int
     newest: int
+    furthest: int
 
 
 def _counts(controller: Controller, before: Account, reading: Reading) -> _Counts:
@@ -131,7 +140,7 @@ def _counts(controller: Controller, before: Account, reading: Reading) -> _Count
         _observe(controller, reading.batch)
     else:
         controller.enter(sums.tally, sums.late - sums.early, sums.suspect)
-    latest = max(EPOCH, sums.clock), max(EPOCH, sums.newest)
+    latest = max(EPOCH, sums.clock), max(EPOCH, sums.newest), max(EPOCH, sums.furthest)
     return _Counts(sums.late, sums.on_time, sums.suspect, sums.arrivals, *latest)
 
 
@@ -140,8 +149,12 @@ def _listed(controller: Controller, before: Account, batch: Batch) -> _Counts:
     on_time = batch.event >= before.punctuation
     arrivals = int(batch.arrival[on_time].sum(dtype=np.int64))
     late = int(np.count_nonzero(~on_time))
-    clock = int(batch.arrival.max(initial=EPOCH))
-    return _Counts(late, len(on_time) - late, suspect, arrivals, clock, _newest(batch, controller.skew))
+    latest = (
+        int(batch.arrival.max(initial=EPOCH)),
+        _newest(batch, controller.skew),
+        int(batch.event.max(initial=EPOCH)),
+    )
+    return _Counts(late, len(on_time) - late, suspect, arrivals, *latest)
 
 
 def _observe(controller: Controller, batch: Batch) -> int:
@@ -159,12 +172,13 @@ def _wrapped(time: int) -> int:
 
 def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:
     """The account after a tick. A stream that is silent for longer than `idle` is taken to go on with the clock from
-    its newest row; one that has ended goes `beyond` all its windows."""
+    its newest row; one that has ended goes `beyond` all its windows, also those of rows from the future."""
     newest = before.newest or batch.newest
+    last = max(newest, before.furthest, batch.newest)
     silence = 0 if batch.rows else max(batch.silence, before.silence)
-    targets = [newest + silence - idle] if silence > idle else []
-    targets += [] if batch.beyond is None else [newest + batch.beyond]
-    if not targets or not newest:
+    targets = [newest + silence - idle] if silence > idle and newest else []
+    targets += [min(last + batch.beyond, END)] if batch.beyond is not None and last else []
+    if not targets:
         return before
     return replace(
         before,

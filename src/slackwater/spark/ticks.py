@@ -124,6 +124,7 @@ class Silence:
         return ticks
 
 
-def flushing(plan: Plan, readers: Sequence[Plan] = ()) -> Tick:
-    """The tick after which every window of the query is closed, and of those that read what it yields."""
-    return Tick(beyond=max(map(beyond, (plan, *readers))))
+def flushing(plan: Plan, readers: Sequence[Plan] = (), newest: int = 0) -> Tick:
+    """The tick after which every window of the query is closed, and of those that read what it yields: what has come
+    of one stream, up to the `newest` row of all, waits for the others."""
+    return Tick(beyond=max(map(beyond, (plan, *readers))), newest=newest)

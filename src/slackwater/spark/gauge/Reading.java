@@ -19,7 +19,7 @@ class Reading implements TaskCompletionListener {
     long sender = 0;
     private long rows = 0, untimed = 0;
     private long late = 0, early = 0, suspect = 0, onTime = 0, waiting = 0;
-    private long latest = Gauge.NONE, newest = Gauge.NONE, stride = 1, met = 0;
+    private long latest = Gauge.NONE, newest = Gauge.NONE, furthest = Gauge.NONE, stride = 1, met = 0;
     private final Longs events = new Longs(), arrivals = new Longs(), senders = new Longs(), unstamped = new Longs();
     private final Longs lastEvents = new Longs(), lastArrivals = new Longs();
     private boolean ordered = true;
@@ -49,6 +49,7 @@ class Reading implements TaskCompletionListener {
 
     private void enter(long event, long arrival, long sender) {
         if (arrival > latest) latest = arrival;
+        if (event > furthest) furthest = event;
         if (kind != 1) list(event, arrival, sender);
         if (kind == 0) return;
         if (event < punctuation) {
@@ -134,7 +135,7 @@ class Reading implements TaskCompletionListener {
         out.add(untimed);
         for (int i = 0; i < 3; i++) out.add(tick[i]);
         out.add(kind);
-        long[] sums = {late, early, suspect, onTime, waiting, latest, newest, newestBefore, clockBefore};
+        long[] sums = {late, early, suspect, onTime, waiting, latest, newest, newestBefore, clockBefore, furthest};
         for (int i = 0; i < sums.length; i++) out.add(sums[i]);
         if (kind == 1) {
             times.write(out);

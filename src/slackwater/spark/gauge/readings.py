@@ -13,7 +13,7 @@ from slackwater.disorder.tally import LAST, Tally
 
 NONE = EARLIEST
 HEAD = 8
-SUMS = 9
+SUMS = 10
 LISTED, ADDED_UP = 0, 1
 """Kinds of reading; the third has both, the rows perhaps thinned out."""
 
@@ -23,7 +23,7 @@ class Batch:
     """The rows of one micro-batch in arrival order; `rows` counts those without an event time as well.
 
     A tick says for how long no row has come (`silence`), or that no more will (`beyond`: how far the punctuation
-    is to go beyond the newest row); `newest` is that of any stream of the query.
+    is to go beyond the newest row); `newest` is the newest row of any stream of the query.
     """
 
     rows: int
@@ -39,7 +39,7 @@ class Batch:
 class Sums:
     """A batch that was added up: all rows that are behind the punctuation (`late`), before 1970 (`early`), from the
     future (`suspect`) or `on_time`, of which `arrivals` is the sum; the latest arrival, the newest row that is neither
-    early nor suspect, and the tally of these unless they are listed."""
+    early nor suspect, the tally of these unless they are listed, and the newest row of all."""
 
     late: int
     early: int
@@ -49,6 +49,7 @@ class Sums:
     clock: int
     newest: int
     tally: Tally | None
+    furthest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
 def _added_up(sums: Times, tally: Tally | None) -> Sums:
     late, early, suspect, on_time, arrivals = sums[:, :5].sum(axis=0).tolist()
     clock, newest = sums[:, 5:7].max(axis=0).tolist()
-    return Sums(late, early, suspect, on_time, arrivals, clock, newest, tally)
+    return Sums(late, early, suspect, on_time, arrivals, clock, newest, tally, int(sums[:, 9].max()))
 
 
 def _tally(sums: Times, cuts: Sequence[Cut]) -> Tally | None:
