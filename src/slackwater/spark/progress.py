@@ -170,9 +170,9 @@ def accounts(query: StreamingQuery) -> dict[str, Account]:
     begins with its checkpoint.
 
     Of an account, `rows` = `on_time` + `late` + `untimed` (without an event time); `punctuation` is the watermark,
-    `newest` the newest event time, `clock` the latest arrival, in milliseconds since 1970; `suspect` counts rows that
-    are stamped further than SKEW after their arrival; `held` rows wait now, and `held_time / on_time` is for how many
-    milliseconds one has waited on average. `help(type(account))` has all fields.
+    `newest` the newest event time, `furthest` that of suspect rows as well, `clock` the latest arrival, in milliseconds
+    since 1970; `suspect` counts rows that are stamped further than SKEW after their arrival; `held` rows wait now, and
+    `held_time / on_time` is for how many milliseconds one has waited on average. `help(type(account))` has all fields.
     """
     found = controls_of(SparkSession.active()).accounts(str(query.runId))
     return {stream_of(name): account for name, account in found.items()}
