@@ -89,6 +89,7 @@ SECTIONS: dict[str, list[str]] = {
         "SELECT segment, COUNT(*) FROM Sensors GROUP BY segment",
         "SELECT DISTINCT segment FROM Sensors [RANGE 5 minutes]",
         "SELECT segment FROM Sensors EXCEPT SELECT segment FROM Traffic [WATTR timestamp]",
+        "CREATE STREAM Edits (op STRING, id INT, ts TIMESTAMP, PRIMARY KEY (id)) USING json TIMESTAMP BY ts CHANGELOG BY op;\nSELECT COUNT(*) AS n FROM Edits [RANGE 5 seconds SLIDE 5 seconds]",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes] EMIT FINAL WITH SYNC",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes] EMIT FINALE",
     ],

@@ -173,6 +173,11 @@ def check_final(plan: Plan) -> None:
 
 def check_answer(node: Plan) -> None:
     """One operator's answers are final, its inputs' answers being so."""
+    if isinstance(node, Scan) and node.change_type:
+        raise QueryError(
+            "SW-230", f"a stream with CHANGELOG BY has no final answer: rows of '{node.stream}' may be taken back",
+            expected="EMIT CHANGES", hint="add EMIT CHANGES at the end of the query, and leave SLIDE and FREQUENCY out",
+        )  # fmt: skip
     if reason := _unfinal(node):
         raise QueryError(
             "SW-230", f"{reason} has no final answer", expected="EMIT CHANGES, or a window with SLIDE",

@@ -151,6 +151,7 @@ class Binder:
             event_time = scope.schema.find(scope.reference(wattr)).name
         with self.source.blaming(wattr or tree.this):
             scan = self.catalog.fill(Scan(declared.name, alias, (), event_time))
+        self.answer(scan, tree.this)
         return windowing.controlled(scan)
 
     def _subquery(self, tree: exp.Subquery, windowing: Windowing) -> Plan:
