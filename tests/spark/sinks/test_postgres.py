@@ -57,6 +57,16 @@ def test_a_table_that_does_not_fit_keeps_the_pipeline_from_starting(spark, datab
     assert not (tmp_path / "check" / "offsets").exists()
 
 
+def test_the_character_nul_which_no_text_takes_is_written_as_its_picture(spark, database):
+    text = r"concat('a', char(0), 'b\\u0000')"
+    df = spark.sql(f"SELECT {text} AS k, named_struct('t', array({text})) AS parts, cast(char(0) AS BINARY) AS raw")
+    sink = Postgres("poison", "out", database.options, changelog=False, key=None)
+    sink.open(df)
+    sink.write(df, Batch(0, "run"))
+    shown = "a\u2400b\\u0000"
+    assert database.rows("SELECT k, parts, raw FROM out") == [(shown, {"t": [shown]}, b"\0")]
+
+
 CHANGES = """
 SELECT * FROM VALUES
     ('insert', 1, 10, array(1), timestamp'2024-01-01 00:00:01', timestamp'2024-01-01 00:01:00'),

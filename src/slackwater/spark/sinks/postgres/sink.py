@@ -6,11 +6,22 @@ from collections.abc import Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import AtomicType, BinaryType, DayTimeIntervalType, NullType, StructField, YearMonthIntervalType
+from pyspark.sql.types import (
+    AtomicType,
+    BinaryType,
+    CharType,
+    DayTimeIntervalType,
+    NullType,
+    StringType,
+    StructField,
+    VarcharType,
+    YearMonthIntervalType,
+)
 
 from slackwater.algebra.schema import Field
 from slackwater.errors import InputError, nearest
 from slackwater.spark.batches import Batch
+from slackwater.spark.rejects import NUL
 from slackwater.spark.relation import quoted
 from slackwater.spark.sinks.postgres.append import Append
 from slackwater.spark.sinks.postgres.batches import Written
@@ -20,6 +31,8 @@ from slackwater.spark.sinks.postgres.server import Server
 from slackwater.spark.sinks.postgres.table import Target
 
 AS_TEXT = (NullType, DayTimeIntervalType, YearMonthIntervalType)
+ESCAPED_NUL = r"(?<!\\)((?:\\\\)*)\\u0000"
+"""NUL as JSON writes it; after an odd number of backslashes these are other characters."""
 
 
 class Postgres:
@@ -93,13 +106,18 @@ def _kind(field: StructField) -> str:
 
 
 def _sent(field: StructField) -> Column:
-    """A column as PostgreSQL reads it from text: what has parts as JSON, bytes as their digits."""
+    """A column as PostgreSQL reads it from text: what has parts as JSON, bytes as their digits.
+
+    Its texts take any character but NUL: that is written as in the text of a rejected row.
+    """
     column = F.col(quoted(field.name))
     match field.dataType:
         case BinaryType():
             column = F.concat(F.lit("\\x"), F.hex(column))
+        case StringType() | VarcharType() | CharType():
+            column = F.replace(column, F.lit("\0"), F.lit(NUL))
         case each if isinstance(each, AS_TEXT):
             column = column.cast("string")
         case each if not isinstance(each, AtomicType):
-            column = F.to_json(column)
+            column = F.regexp_replace(F.to_json(column), ESCAPED_NUL, f"$1{NUL}")
     return column.alias(field.name)
