@@ -110,3 +110,8 @@ def test_what_is_no_type(wrong: str):
 def test_nesting_without_end_is_an_error():
     with pytest.raises(QueryError, match="SW-101"):
         parsed("(" * 5000 + "1" + ")" * 5000)
+
+
+@pytest.mark.parametrize("name", ["été", "E__été", "prénom", "ключ"])
+def test_a_name_with_letters_beyond_ascii_is_quoted_as_spark_reads_no_other(name: str):
+    assert renamed(Expr("x > 1", "boolean"), lambda _: name).sql == f"`{name}` > 1"

@@ -144,3 +144,23 @@ def test_files_of_a_batch_that_was_not_logged_are_taken_back(tmp_path, logs, sou
     admitted(QUERY, tmp_path)
     found = {str(each.relative_to(tmp_path / "sources")) for each in (tmp_path / "sources").glob("*/*")}
     assert found == left
+
+
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_a_checkpoint_that_is_a_file_is_told(tmp_path, below):
+    file = tmp_path / "check"
+    file.write_text("")
+    with pytest.raises(RunError, match="is a file") as caught:
+        admitted(QUERY, file / below)
+    assert caught.value.code == "SW-517"
+
+
+@pytest.mark.parametrize("found", ["", "{}", "[]", '{"id"'])
+def test_a_checkpoint_that_does_not_say_which_query_it_is_of_is_told(tmp_path, found):
+    admitted(QUERY, tmp_path)
+    (tmp_path / "metadata").write_text('{"id":"0badcafe"}')
+    admitted(QUERY, tmp_path)
+    (tmp_path / "metadata").write_text(found)
+    with pytest.raises(RunError, match="is torn") as caught:
+        admitted(QUERY, tmp_path)
+    assert caught.value.code == "SW-518"

@@ -194,8 +194,11 @@ def identifier(name: str) -> exp.Identifier:
 
     >>> identifier("speed").sql(DIALECT), identifier("Group").sql(DIALECT)
     ('speed', '`Group`')
+
+    Spark takes letters beyond ASCII only in quotes.
     """
-    made: exp.Identifier = exp.to_identifier(name, quoted=True if name.lower() in RESERVED else None)
+    quoted = name.lower() in RESERVED or not name.isascii()
+    made: exp.Identifier = exp.to_identifier(name, quoted=quoted or None)
     return made
 
 

@@ -23,6 +23,7 @@ def admit(plan: Plan, checkpoint: Path) -> None:
     Under Spark's own operators what stands above the last of them that has state, the select list and HAVING, may
     change: it is no part of what the checkpoint holds.
     """
+    _check_folder(checkpoint)
     file = checkpoint / FILE
     mine = {"host": way_of(plan).host.value, **to_document(_stateful(plan))}
     if file.exists():
@@ -36,6 +37,29 @@ def admit(plan: Plan, checkpoint: Path) -> None:
     draft = checkpoint / f"_{FILE}"
     draft.write_text(json.dumps(mine))
     draft.rename(file)
+
+
+def _check_folder(checkpoint: Path) -> None:
+    """A folder, or nothing yet; and the file by which Spark knows a query again is whole."""
+    if found := next((each for each in (checkpoint, *checkpoint.parents) if each.exists() and not each.is_dir()), None):
+        raise RunError(
+            "SW-517",
+            f"the checkpoint '{checkpoint}' cannot be made: '{found}' is a file",
+            expected="a folder, or a path at which nothing is",
+            hint="give another --checkpoint",
+        )
+    metadata = checkpoint / "metadata"
+    if not metadata.exists():
+        return
+    try:
+        json.loads(metadata.read_text())["id"]
+    except (ValueError, KeyError, TypeError) as cause:
+        raise RunError(
+            "SW-518",
+            f"'{metadata}' is torn: it does not say which query the checkpoint is of",
+            expected="what Spark wrote there",
+            hint="bring it back from a copy, or give another --checkpoint, to begin anew",
+        ) from cause
 
 
 def _clear(log: Path) -> None:
