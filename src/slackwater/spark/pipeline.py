@@ -27,6 +27,7 @@ from slackwater.spark.guard import admit
 from slackwater.spark.plan import compile_plan, scan_of
 from slackwater.spark.progress import OUTPUT, Ledger, Progress
 from slackwater.spark.punctuate import Account
+from slackwater.spark.refusals import line_of
 from slackwater.spark.sides import Beside, Refusing, entries
 from slackwater.spark.ticks import Silence, flushing, give, read_ticks, was_flushed
 from slackwater.spark.views.log import LogSink
@@ -225,5 +226,4 @@ class Running:
 
 
 def _reason(cause: StreamingQueryException) -> str:
-    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
-    return lines[0] if lines else type(cause).__name__
+    return line_of(str(cause)) or type(cause).__name__

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
@@ -9,8 +11,28 @@ REFUSALS = (PySparkException, Py4JJavaError)
 """Spark's own errors; one that PySpark has no class for comes as the Java exception that it is."""
 
 
+TRACEBACK = "Traceback (most recent call last):"
+RAISED = re.compile(r"(?!Caused by|at )[A-Za-z_][\w.]*(Error|Exception|Interrupt|Exit|Warning)\b")
+"""The line of a traceback that says what was raised: it alone is not indented."""
+OWN = re.compile(r"SW-\d{3}: .*")
+
+
 def reason(cause: Exception) -> str:
-    """The first line of what Spark says."""
+    """What Spark says, in one line."""
     java = getattr(cause, "java_exception", None)
     text = str(java.getMessage() or java.getClass().getName()) if java is not None else str(cause)
-    return next((line.strip() for line in text.splitlines() if line.strip()), type(cause).__name__)
+    return line_of(text) or type(cause).__name__
+
+
+def line_of(text: str) -> str:
+    """The first line of a text that says something; of the traceback of a worker's Python, what was raised.
+
+    >>> line_of("failed: Traceback (most recent call last):\\n  File ...\\nRunError: SW-580: division by zero")
+    'SW-580: division by zero'
+    """
+    _, traced, after = text.partition(TRACEBACK)
+    raised = [line for line in after.splitlines() if RAISED.match(line)]
+    if traced and raised:
+        known = [found.group() for line in raised if (found := OWN.search(line))]
+        return known[-1] if known else raised[-1].strip()
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
