@@ -47,6 +47,15 @@ def valid(column: pa.Array) -> Bools:
     return known
 
 
+def where(mask: pa.Array, column: pa.Array) -> pa.Array:
+    """A column where the mask is true, NULL elsewhere.
+
+    >>> where(pa.array([True, False]), pa.array([1, 2])).to_pylist()
+    [1, None]
+    """
+    return pc.if_else(mask, column, pa.scalar(None, column.type))
+
+
 def true(column: pa.Array) -> Bools:
     """Where a condition is true, neither false nor unknown.
 

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from slackwater.errors import RunError
 from slackwater.kernels import texts
-from slackwater.kernels.arrays import EARLIEST, LATEST, ints, valid
+from slackwater.kernels.arrays import EARLIEST, LATEST, ints, valid, where
 
 SECOND = 1_000_000
 
@@ -115,7 +115,7 @@ def _whole(column: pa.Array, target: pa.DataType) -> pa.Array:
         column = pc.trunc(column).cast(pa.decimal256(76, 0))
     kind = pa.decimal256(76, 0) if pa.types.is_decimal(source) else pa.int64()
     fits = pc.and_(pc.greater_equal(column, pa.scalar(least, kind)), pc.less_equal(column, pa.scalar(most, kind)))
-    return _where(fits, column).cast(target)
+    return where(fits, column).cast(target)
 
 
 def _cut(column: pa.Array, least: int, most: int) -> pa.Array:
@@ -140,13 +140,9 @@ def _rounded(column: pa.Array, target: pa.DataType) -> pa.Array:
     places, nines = column.type.scale, "9" * target.scale + "5"
     limit = pa.scalar(f"{'9' * (target.precision - target.scale)}.{nines[:places]}").cast(column.type)
     fits = (pc.less if places > target.scale else pc.less_equal)(pc.abs(column), limit)
-    rounded = pc.round(_where(fits, column), ndigits=target.scale, round_mode="half_towards_infinity")
+    rounded = pc.round(where(fits, column), ndigits=target.scale, round_mode="half_towards_infinity")
     return rounded.cast(pa.decimal256(76, target.scale)).cast(target)
 
 
 def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def _where(mask: pa.Array, column: pa.Array) -> pa.Array:
-    return pc.if_else(mask, column, pa.scalar(None, column.type))

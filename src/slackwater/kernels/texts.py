@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.kernels.arrays import Ints, valid
+from slackwater.kernels.arrays import Ints, valid, where
 
 BLANK = "".join(map(chr, (*range(0x21), 0x7F)))
 """Spark takes control characters off both ends, too."""
@@ -40,7 +40,7 @@ def booleans(texts: pa.Array) -> pa.Array:
     """
     words = pc.utf8_lower(trimmed(texts))
     true = pc.is_in(words, TRUE)
-    return _where(pc.or_(true, pc.is_in(words, FALSE)), true)
+    return where(pc.or_(true, pc.is_in(words, FALSE)), true)
 
 
 def whole_numbers(texts: pa.Array) -> pa.Array:
@@ -61,7 +61,7 @@ def decimals(texts: pa.Array) -> pa.Array:
     line = pc.binary_join_element_wise(before, digits, after, "")
     whole, fraction = (pc.utf8_slice_codeunits(line, start, start + DIGITS) for start in (0, DIGITS))
     plain = pc.binary_join_element_wise(sign, whole, pa.scalar("."), fraction, "")
-    return _where(pa.array(point <= DIGITS), plain).cast(EXACT)
+    return where(pa.array(point <= DIGITS), plain).cast(EXACT)
 
 
 def parts(texts: pa.Array) -> tuple[pa.Array, pa.Array, Ints]:
@@ -215,8 +215,4 @@ def _numbers(column: pa.Array, default: int = 0) -> Ints:
 
 
 def _matching(texts: pa.Array, pattern: str) -> pa.Array:
-    return _where(pc.match_substring_regex(texts, pattern), texts)
-
-
-def _where(mask: pa.Array, column: pa.Array) -> pa.Array:
-    return pc.if_else(mask, column, pa.scalar(None, column.type))
+    return where(pc.match_substring_regex(texts, pattern), texts)
