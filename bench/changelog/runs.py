@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from slackwater.kernels.changelog.kernel import Changes
-from slackwater.kernels.changelog.log import Log
+from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.log import Log
 
 MS, SECOND = 1_000, 1_000_000
 INPUT = {"columns": [["k", "int"], ["x", "int"], ["ts", "timestamp"]], "time": "ts", "arrival": None}

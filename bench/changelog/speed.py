@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from bench.changelog.runs import MS, distinct, grouped_sum, joined, kernel, minus, only_k, stream, window
-from slackwater.kernels.changelog.kernel import Changes
-from slackwater.kernels.state import State
+from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.state import State
 
 ROWS, BATCH, KEYS = 1_000_000, 100_000, (1, 1_000, 100_000)
 S, R = stream("S"), stream("R")

@@ -24,9 +24,10 @@ from bench.disorder.report import (
     table,
 )
 from bench.disorder.runs import OURS, by_row, elsewhere, mid_stream
-from slackwater.disorder import ESTIMATORS, streams
-from slackwater.disorder.adhoc import AdHoc
-from slackwater.disorder.vseq import LARGEST, SMALLEST
+from slackwater.disorder import ESTIMATORS
+from slackwater.disorder.papers.adhoc import AdHoc
+from slackwater.disorder.papers.vseq import LARGEST, SMALLEST
+from slackwater.testing import disordered as streams
 
 RATIOS = (0.15, 0.10, 0.05, 0.025, 0.01)
 NAMES = ("adaptive", "adhoc", "adhoc/theta", *OURS)

@@ -26,7 +26,7 @@ from bench.disorder.report import (
     table,
 )
 from bench.disorder.runs import OURS, elsewhere, first_rows, mid_stream, run
-from slackwater.disorder import streams
+from slackwater.testing import disordered as streams
 
 ROWS = 1_000_000
 GENERATED = 1_350_000

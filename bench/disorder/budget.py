@@ -24,11 +24,12 @@ import numpy as np
 from bench.disorder.drawn import drawn
 from bench.disorder.runs import TRACES
 from bench.disorder.unseen import UNSEEN
-from slackwater.disorder import controller, streams
-from slackwater.disorder.replay import Batches, Ints, batches_by_rows, late_rows, replay
-from slackwater.disorder.streams import Stream
-from slackwater.disorder.trace import Trace
-from slackwater.disorder.yardsticks import best_of_constants
+from slackwater.disorder import controller
+from slackwater.disorder.replay.replaying import Batches, Ints, batches_by_rows, late_rows, replay
+from slackwater.disorder.replay.trace import Trace
+from slackwater.disorder.replay.yardsticks import best_of_constants
+from slackwater.testing import disordered as streams
+from slackwater.testing.disordered import Stream
 
 RATIOS = (0.05, 0.01, 0.001)
 BATCHES = (64, 1_000)

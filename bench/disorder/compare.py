@@ -10,9 +10,9 @@ import numpy as np
 
 from bench.disorder.budget import UNITS, listed
 from slackwater.disorder import ESTIMATORS, controller
-from slackwater.disorder.replay import batches_by_rows, replay
-from slackwater.disorder.streams import Stream
-from slackwater.disorder.yardsticks import best_of_constants
+from slackwater.disorder.replay.replaying import batches_by_rows, replay
+from slackwater.disorder.replay.yardsticks import best_of_constants
+from slackwater.testing.disordered import Stream
 
 DRATIO = 0.01
 BATCH = 1_000

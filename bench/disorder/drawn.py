@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from slackwater.disorder.streams import Stream, poisson, record
+from slackwater.testing.disordered import Stream, poisson, record
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator

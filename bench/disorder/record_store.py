@@ -13,7 +13,7 @@ import time
 import numpy as np
 from sortedcontainers import SortedList
 
-from slackwater.disorder.record_store import SLOTS, RecordStore
+from slackwater.disorder.papers.record_store import SLOTS, RecordStore
 
 BATCH = 10_000
 GAP = 100  # microseconds between rows

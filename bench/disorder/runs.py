@@ -10,10 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from slackwater.disorder import ESTIMATORS, controller, streams
-from slackwater.disorder.replay import batches_by_rows, replay
-from slackwater.disorder.streams import Stream
-from slackwater.disorder.yardsticks import best_of_constants
+from slackwater.disorder import ESTIMATORS, controller
+from slackwater.disorder.replay.replaying import batches_by_rows, replay
+from slackwater.disorder.replay.yardsticks import best_of_constants
+from slackwater.testing import disordered as streams
+from slackwater.testing.disordered import Stream
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT.parent / "shared" / "traces"

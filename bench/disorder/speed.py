@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 
-from slackwater.disorder import ESTIMATORS, controller, streams
+from slackwater.disorder import ESTIMATORS, controller
+from slackwater.testing import disordered as streams
 
 ROWS = 1_000_000
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from slackwater.disorder.streams import Stream, poisson, record
+from slackwater.testing.disordered import Stream, poisson, record
 
 ROWS = 60_000
 

@@ -27,7 +27,7 @@ from bench.disorder.report import (
     table,
 )
 from bench.disorder.runs import OURS, by_row, elsewhere, first_rows, mid_stream
-from slackwater.disorder import streams
+from slackwater.testing import disordered as streams
 
 DRATIO = 0.01
 SETS = 20

@@ -22,9 +22,9 @@ import pyarrow.parquet
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.spark.control import with_disorder_control
-from slackwater.spark.progress import accounts
+from slackwater.spark.run.progress import accounts
 from slackwater.spark.session import local_session
+from slackwater.spark.watermark.control import with_disorder_control
 
 SCHEMA = "id long, name string, x double, speed double, segment long, ts timestamp, received timestamp"
 DRATIO = 0.01

@@ -18,11 +18,11 @@ import psycopg
 import pyarrow as pa
 
 from slackwater.algebra.schema import Field
-from slackwater.spark.sinks.postgres.append import Append
-from slackwater.spark.sinks.postgres.batches import Written
-from slackwater.spark.sinks.postgres.keyed import Keyed
-from slackwater.spark.sinks.postgres.server import Server
-from slackwater.spark.sinks.postgres.table import Target
+from slackwater.spark.io.sinks.postgres.append import Append
+from slackwater.spark.io.sinks.postgres.batches import Written
+from slackwater.spark.io.sinks.postgres.keyed import Keyed
+from slackwater.spark.io.sinks.postgres.server import Server
+from slackwater.spark.io.sinks.postgres.table import Target
 
 FIELDS = (
     Field("segment", "bigint"),

@@ -13,8 +13,8 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from slackwater.kernels.fused import Fused
-from slackwater.kernels.state import State
+from slackwater.engine.fused import Fused
+from slackwater.engine.state import State
 
 ROWS, BATCH, KEYS = 1_000_000, 200_000, (1, 1_000, 100_000)
 MS, SECOND = 1_000, 1_000_000

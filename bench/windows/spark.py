@@ -25,10 +25,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
-from slackwater.spark.control import CLOCK
-from slackwater.spark.fused.cutting import CHAIN
-from slackwater.spark.fused.fuse import fuse
+from slackwater.spark.planner.fused.cutting import CHAIN
+from slackwater.spark.planner.fused.fuse import fuse
 from slackwater.spark.session import local_session
+from slackwater.spark.watermark.control import CLOCK
 
 SCHEMA = "k int, x double, ts timestamp"
 CATALOG = parse_script(f"CREATE STREAM S ({SCHEMA}) USING parquet OPTIONS (path 'p') TIMESTAMP BY ts").catalog

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from slackwater.app.frames import sql, stream
     from slackwater.app.front import explain, run
     from slackwater.errors import SlackwaterError
-    from slackwater.spark.control import with_disorder_control
-    from slackwater.spark.progress import accounts
+    from slackwater.spark.run.progress import accounts
+    from slackwater.spark.watermark.control import with_disorder_control
 
 __version__ = "0.1.0"
 
@@ -23,8 +23,8 @@ _HOMES = {
     "stream": "slackwater.app.frames",
     "explain": "slackwater.app.front",
     "run": "slackwater.app.front",
-    "accounts": "slackwater.spark.progress",
-    "with_disorder_control": "slackwater.spark.control",
+    "accounts": "slackwater.spark.run.progress",
+    "with_disorder_control": "slackwater.spark.watermark.control",
     "SlackwaterError": "slackwater.errors",
 }
 __all__ = ["SlackwaterError", "accounts", "explain", "run", "scan", "sql", "stream", "with_disorder_control"]

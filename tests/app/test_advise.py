@@ -12,7 +12,7 @@ import pytest
 from slackwater.algebra.lengths import Length
 from slackwater.app.advise import Request, advise
 from slackwater.app.advise_plot import plot
-from slackwater.disorder.trace import timestamps
+from slackwater.disorder.replay.trace import timestamps
 from slackwater.errors import InputError
 
 START = 1_700_000_000_000

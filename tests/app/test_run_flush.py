@@ -15,7 +15,7 @@ from rich.console import Console
 from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
-from slackwater.spark.progress import Progress
+from slackwater.spark.run.progress import Progress
 
 ROWS = 4_000
 STREAM = f"""

@@ -13,7 +13,7 @@ from slackwater.app.run import Conditions, run
 from slackwater.app.watch import Watch
 from slackwater.errors import RunError
 from slackwater.lang import parse_script
-from slackwater.spark.views.folder import open_folder
+from slackwater.spark.run.views.folder import open_folder
 
 ROWS = 4_000
 # Nothing is late: 5,000 rows are held before any is released.

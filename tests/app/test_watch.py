@@ -8,8 +8,8 @@ from pyspark.sql import Row
 from rich.console import Console
 
 from slackwater.app.watch import Watch
-from slackwater.spark.progress import Control, Progress
-from slackwater.spark.punctuate import Account
+from slackwater.spark.run.progress import Control, Progress
+from slackwater.spark.watermark.punctuate import Account
 
 ACCOUNT = Account(rows=10, late=1, untimed=2)
 

@@ -11,12 +11,12 @@ from bench.changelog.older.positive_negative import PositiveNegative
 from bench.changelog.older.temporal import FOREVER, Temporal, pieces_by_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.kernels.changelog.running import moments, ran, table_at
+from tests.engine.changelog.running import moments, ran, table_at
 
 from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Feed, interpret
 from slackwater.semantics.values import orders
-from slackwater.spark.fused.changelog import changes_of
+from slackwater.spark.planner.fused.changelog import changes_of
 
 CATALOG = parse_script(
     """

@@ -13,8 +13,8 @@ from tests.docs.blocks import ROOT, Block, blocks, documents
 from slackwater.algebra.policies import DEFAULT_DRATIO, ratio_text
 from slackwater.cli.main import main
 from slackwater.lang import parse_script
-from slackwater.spark.progress import accounts
-from slackwater.spark.punctuate import Account
+from slackwater.spark.run.progress import accounts
+from slackwater.spark.watermark.punctuate import Account
 
 
 def _needs_spark(command: str) -> bool:

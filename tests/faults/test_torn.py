@@ -14,9 +14,9 @@ from tests.spark.streams import timestamps, write_batch
 from slackwater.errors import SlackwaterError
 from slackwater.lang import parse_script
 from slackwater.rewrite import rewrite
-from slackwater.spark.guard import admit
-from slackwater.spark.pipeline import Manner, start
-from slackwater.spark.streams import read_streams
+from slackwater.spark.io.streams import read_streams
+from slackwater.spark.run.guard import admit
+from slackwater.spark.run.pipeline import Manner, start
 
 SCRIPT = """
 CREATE STREAM Traffic (segment INT, speed DOUBLE, ts TIMESTAMP, received TIMESTAMP)

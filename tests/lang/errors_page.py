@@ -9,9 +9,9 @@ from pathlib import Path
 from slackwater.app.views import rewritten
 from slackwater.errors import QueryError, found_in
 from slackwater.lang import parse_script
-from slackwater.spark.fused.changelog import changes_of
-from slackwater.spark.fused.changes import form_of, kernel_of
-from slackwater.spark.ways import way_of
+from slackwater.spark.planner.fused.changelog import changes_of
+from slackwater.spark.planner.fused.changes import form_of, kernel_of
+from slackwater.spark.planner.ways import way_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
 STREAMS = """\

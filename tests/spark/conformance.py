@@ -22,8 +22,8 @@ from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Emit, Plan
 from slackwater.semantics import Answer, Batch, Feed, interpret
-from slackwater.spark import plan as planning
-from slackwater.spark.control import CLOCK
+from slackwater.spark.planner import plan as planning
+from slackwater.spark.watermark.control import CLOCK
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TIMESTAMP = pa.timestamp("us", "UTC")

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 from slackwater.algebra.lengths import MICROSECONDS, Length
 from slackwater.algebra.policies import DEFAULT_SKEW, ratio_text
 from slackwater.disorder import ESTIMATORS, controller
-from slackwater.disorder.optimum import optimum
-from slackwater.disorder.replay import Batches, Ints, Measures, batches_by_rows, batches_by_time, replay
-from slackwater.disorder.trace import AUTO, Trace, place_of
-from slackwater.disorder.yardsticks import best_constant, best_per_interval
+from slackwater.disorder.replay.optimum import optimum
+from slackwater.disorder.replay.replaying import Batches, Ints, Measures, batches_by_rows, batches_by_time, replay
+from slackwater.disorder.replay.trace import AUTO, Trace, place_of
+from slackwater.disorder.replay.yardsticks import best_constant, best_per_interval
 from slackwater.errors import InputError
 
 MOST_FOR_OPTIMUM = 200_000

@@ -10,10 +10,10 @@ from slackwater.algebra.nodes import Scan, walk
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import rewritten
 from slackwater.errors import found_in
-from slackwater.spark.formats import check_outputs, check_plan, check_sides, check_sink, check_stream
+from slackwater.spark.io.streams import SparkSession, read_streams
+from slackwater.spark.run.formats import check_outputs, check_plan, check_sides, check_sink, check_stream
+from slackwater.spark.run.sides import arranged
 from slackwater.spark.session import local_session
-from slackwater.spark.sides import arranged
-from slackwater.spark.streams import SparkSession, read_streams
 
 
 def dry_run(script: Script) -> Iterator[str]:

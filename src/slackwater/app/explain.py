@@ -26,8 +26,8 @@ from slackwater.app.secrets import masked_errors
 from slackwater.app.views import shared
 from slackwater.errors import InputError
 from slackwater.rewrite import rewrite
-from slackwater.spark.physical import Physical
-from slackwater.spark.views.sharing import Sharing
+from slackwater.spark.run.physical import Physical
+from slackwater.spark.run.views.sharing import Sharing
 
 
 @dataclass(frozen=True, slots=True)

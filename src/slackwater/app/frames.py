@@ -12,8 +12,8 @@ from slackwater.algebra.nodes import Plan
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
 from slackwater.rewrite import rewrite
-from slackwater.spark.plan import compile_plan
-from slackwater.spark.streams import DataFrame, definition_of
+from slackwater.spark.io.streams import DataFrame, definition_of
+from slackwater.spark.planner.plan import compile_plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 from slackwater.algebra.lengths import MICROSECONDS, Length, ticks_of
 from slackwater.algebra.ratios import parse_ratio
 from slackwater.app.formats import Format
-from slackwater.disorder.trace import AUTO, UNITS
+from slackwater.disorder.replay.trace import AUTO, UNITS
 from slackwater.errors import InputError, nearest
 
 

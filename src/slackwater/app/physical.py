@@ -19,12 +19,12 @@ from slackwater.app.secrets import masked
 from slackwater.app.views import shared
 from slackwater.errors import found_in
 from slackwater.rewrite import rewrite
-from slackwater.spark.physical import Physical, Placed, physical, physical_beside
+from slackwater.spark.io.streams import read_stream
+from slackwater.spark.run.physical import Physical, Placed, physical, physical_beside
+from slackwater.spark.run.sides import beside
+from slackwater.spark.run.views.log import read_log
+from slackwater.spark.run.views.reading import log_name
 from slackwater.spark.session import local_session
-from slackwater.spark.sides import beside
-from slackwater.spark.streams import read_stream
-from slackwater.spark.views.log import read_log
-from slackwater.spark.views.reading import log_name
 
 STYLES = {"fused": "magenta", "native": "green", "control": "cyan", "scan": "blue"}
 

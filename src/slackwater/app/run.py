@@ -20,13 +20,13 @@ from slackwater.app.secrets import masked_errors
 from slackwater.app.views import Opened, Sides, opened, shared
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError
-from slackwater.spark.pipeline import POLL, Manner, Running, start
+from slackwater.spark.io.sinks.anew import admit_sinks
+from slackwater.spark.io.streams import DataFrame, read_streams
+from slackwater.spark.run.pipeline import POLL, Manner, Running, start
+from slackwater.spark.run.views.folder import admit_logs
+from slackwater.spark.run.views.log import LogSink, read_log
+from slackwater.spark.run.views.sharing import Sharing
 from slackwater.spark.session import local_session
-from slackwater.spark.sinks.anew import admit_sinks
-from slackwater.spark.streams import DataFrame, read_streams
-from slackwater.spark.views.folder import admit_logs
-from slackwater.spark.views.log import LogSink, read_log
-from slackwater.spark.views.sharing import Sharing
 
 
 @dataclass(frozen=True, slots=True)

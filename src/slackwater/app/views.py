@@ -9,10 +9,10 @@ from pathlib import Path
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.rewrite import rewrite
-from slackwater.spark.sides import arranged
-from slackwater.spark.views.folder import Folder, open_folder
-from slackwater.spark.views.reading import log_name
-from slackwater.spark.views.sharing import Kept, Sharing, share
+from slackwater.spark.run.sides import arranged
+from slackwater.spark.run.views.folder import Folder, open_folder
+from slackwater.spark.run.views.reading import log_name
+from slackwater.spark.run.views.sharing import Kept, Sharing, share
 
 Sides = Mapping[str, tuple[Pipeline, ...]]
 

@@ -14,7 +14,7 @@ from rich.live import Live
 from rich.table import Table
 
 from slackwater.algebra.policies import ratio_text
-from slackwater.spark.progress import Control, Progress
+from slackwater.spark.run.progress import Control, Progress
 
 ROWS_SHOWN = 8
 """Of each batch; a person reads no more as they scroll by."""

@@ -19,7 +19,7 @@ from slackwater.errors import RunError
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-LOGGING = Path(__file__).with_name("log4j2.properties")
+LOGGING = Path(__file__).parent / "shim" / "log4j2.properties"
 JVM_OPTIONS = f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}"
 """The throughput collector starts quicker than the default, and its pauses do not matter between batches."""
 
@@ -81,7 +81,7 @@ def _local() -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(min(8, os.cpu_count() or 2)),
         "spark.driver.extraJavaOptions": JVM_OPTIONS,
         "spark.python.use.daemon": "true",
-        "spark.python.daemon.module": "slackwater.spark.daemon",
+        "spark.python.daemon.module": "slackwater.spark.shim.daemon",
     }
 
 

@@ -1,0 +1,1 @@
+"""The estimators of the papers and of the industry, and the record store of WIN."""

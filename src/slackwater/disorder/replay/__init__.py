@@ -1,0 +1,1 @@
+"""Recorded streams: how they are read, replayed through a controller, and compared with hindsight."""

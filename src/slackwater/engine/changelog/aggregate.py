@@ -1,0 +1,134 @@
+"""GROUP BY over lifetimes (APAS 3.2): at each input the group's new value, until it would next change by what is known.
+
+Kept: per group a tally and what was last sent; the arguments of the tuples that live, as the class of the input asks
+for. Of a stream whose tuples never end, nothing but what MIN, MAX, FIRST, LAST and COUNT(DISTINCT) need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.arrays import LATEST, Ints, table
+from slackwater.engine.chain import Call, Item
+from slackwater.engine.changelog.best import NUMBER, View
+from slackwater.engine.changelog.calls import Calls
+from slackwater.engine.changelog.codes import Codes
+from slackwater.engine.changelog.living import CODE, Living, Members, with_code
+from slackwater.engine.changelog.log import Log, Tuples, in_order
+from slackwater.engine.changelog.shown import Results, Sent, Shown
+from slackwater.engine.changelog.structures import STRUCTURES
+from slackwater.engine.changelog.timeline import Stretches, Timeline
+from slackwater.engine.expressions import evaluate
+from slackwater.engine.keys import normal
+from slackwater.engine.state import Memory
+from slackwater.engine.steps import Span
+from slackwater.engine.tally import ROWS, Tally, tally
+
+
+class Grouped:
+    """One aggregate."""
+
+    def __init__(self, name: str, group: Sequence[Item], calls: Sequence[Call], sample: Tuples, level: int) -> None:
+        rows = sample.seen()
+        self.name = name
+        self.items = list(group)
+        self.calls = Calls(calls, rows)
+        keys = [evaluate(item.tree, rows).type for item in group]
+        self.kinds = [item.type or kind for item, kind in zip(group, keys, strict=True)]
+        self.codes = Codes(f"{name}.groups", keys)
+        self.level = level
+        self.structure = STRUCTURES[level]
+        self.living = Living(f"{name}.living", self.structure)
+        self.shown = Shown(f"{name}.shown", self.calls.types)
+        self.names = [*(item.name for item in group), *(call.name for call in calls)]
+
+    def step(self, memory: Memory, log: Log, span: Span) -> Log:
+        members = self._members(memory, log, span)
+        size = self.codes.size(memory)
+        new = np.arange(members.old, len(members))
+        leaves = np.flatnonzero(members.leaves)
+        start = log.born.start
+        line = Timeline(
+            np.concatenate([members.code[new], members.code[leaves]]),
+            np.concatenate([start, members.until[leaves]]),
+            size,
+        )
+        sums, left = self._sums(memory, line, members, leaves, size)
+        view = View(members, Stretches(line, members))
+        ahead = self.structure.expires or self.calls.others
+        columns, bound = self.calls.values(sums, view if ahead else None)
+        touched = line.any(np.concatenate([np.ones(len(new), np.bool_), members.ended[leaves]]))
+        until = np.full(len(line), LATEST) if bound is None else bound
+        results = Results(line.code, line.time, sums[ROWS] > 0, touched, columns, until)
+        made = self._log(memory, *self.shown.step(memory, results, size))
+        if not self.structure.expires and self.calls.others:
+            self.living.keep(memory, members, self.calls.needed(view), span)
+        self._forget(memory, left)
+        return made
+
+    def _members(self, memory: Memory, log: Log, span: Span) -> Members:
+        """The members that count in this stretch of time, with the arguments of the calls."""
+        rows = log.born.seen()
+        keys = [normal(evaluate(item.tree, rows)) for item in self.items]
+        code = self.codes.encode(memory, keys, len(rows))
+        arguments = self.calls.arguments.evaluated(rows)
+        if self.calls.numbered:
+            arguments[NUMBER] = pa.array(self._numbers(memory, len(rows)))
+        given = log.born
+        ids = given.ids if self.structure.indexed else ()
+        new = with_code(Tuples(table(arguments), given.start, given.end, ids), code)
+        if not self.structure.expires and not self.calls.others:
+            return Members(new, 0, given.end, np.zeros(len(code), np.bool_), span.now)
+        if self.structure.expires and self.structure.ordered and not self.calls.others:
+            return self.living.due(memory, new, self.codes.size(memory), span)
+        return self.living.step(memory, new, log.ended.ids, log.at, span, keep=self.structure.expires)
+
+    def _numbers(self, memory: Memory, count: int) -> Ints:
+        """The order in which tuples began."""
+        first = memory.number(f"{self.name}.began")
+        memory.put(f"{self.name}.began", first + count)
+        return np.arange(first, first + count)
+
+    def _sums(
+        self, memory: Memory, line: Timeline, members: Members, leaves: Ints, size: int
+    ) -> tuple[Tally, dict[str, Ints]]:
+        """The tallies at the points, and by group what is left after them."""
+        arguments = list(self.calls.arguments.counted.values())
+        rows = table({name: members.column(name) for name in self.calls.arguments.trees} or {CODE: members.code})
+        new = np.arange(members.old, len(members))
+        happens = np.concatenate([new, leaves])
+        added = tally(rows.take(pa.array(happens)), arguments)
+        sign = np.where(np.arange(len(happens)) < len(new), 1, -1)
+        prefix = f"{self.name}.sum:"
+        names = dict.fromkeys([*added, *(name.removeprefix(prefix) for name in memory.names(prefix))])
+        sums: Tally = {}
+        left: dict[str, Ints] = {}
+        for name in names:
+            rest = np.zeros(size, np.int64)
+            known = memory.ints(prefix + name)[:size]
+            rest[: len(known)] = known
+            change = added[name] * sign if name in added else np.zeros(len(happens), np.int64)
+            sums[name] = line.running(change, rest)
+            left[name] = rest.copy()
+            last = line.finish[line.code] - 1
+            left[name][line.code] = sums[name][last]
+        return sums, left
+
+    def _forget(self, memory: Memory, left: dict[str, Ints]) -> None:
+        """Groups without members lose their code."""
+        size = self.codes.settle(memory, left[ROWS])
+        for name, values in left.items():
+            memory.put(f"{self.name}.sum:{name}", values[:size] if name == ROWS or values.any() else None)
+        self.shown.trim(memory, size)
+
+    def _log(self, memory: Memory, born: Sent, ended: Sent) -> Log:
+        return in_order(Log(self._tuples(memory, born), self._tuples(memory, ended), ended.at, ended.of))
+
+    def _tuples(self, memory: Memory, sent: Sent) -> Tuples:
+        keys = self.codes.columns(memory, sent.code)
+        group = [column.cast(kind) for column, kind in zip(keys, self.kinds, strict=True)]
+        rows = table(dict(zip(self.names, [*group, *sent.columns], strict=True)))
+        return Tuples(rows, sent.start, sent.end, (sent.code, sent.start))

@@ -1,0 +1,95 @@
+"""Aggregate functions over tuples with lifetimes: the value at each point, and when it would next change.
+
+Sums are tallies that grow and shrink, exact as everywhere in the kernels. What depends on the best of a group (MIN,
+MAX, FIRST, LAST) is found among the tuples that live at a point. The bound of a value is the first expiry that changes
+it, by what is known: of a sum that of any tuple with a value, of a maximum that of the last tuple that has it. Where
+values happen to cancel, a bound is early, and the same value is sent again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.arguments import LEAST, Arguments, not_here
+from slackwater.engine.arrays import Bools, Ints
+from slackwater.engine.chain import Call
+from slackwater.engine.changelog.best import Best, DistinctCount, End, Extreme, View
+from slackwater.engine.finish import FUNCTIONS
+from slackwater.engine.rows import Rows
+from slackwater.engine.tally import ROWS, Tally
+
+
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """What was worked out at the points."""
+
+    sums: Tally
+    others: dict[str, pa.Array]
+
+
+class Calls:
+    """The calls of one aggregate over rows like `sample`, which has the columns and no rows."""
+
+    def __init__(self, calls: Sequence[Call], sample: Rows) -> None:
+        self.arguments = Arguments(sample)
+        self.others: dict[str, Best] = {}
+        self.whole = False
+        """Whether every member counts (COUNT(*))."""
+        self.readers = [self._reader(call) for call in calls]
+        nothing = Worked({ROWS: np.zeros(0, np.int64)}, {name: self._empty(each) for name, each in self.others.items()})
+        self.types = [call.type or read(nothing).type for call, read in zip(calls, self.readers, strict=True)]
+
+    @property
+    def numbered(self) -> bool:
+        """Whether it matters which tuple began first."""
+        return any(isinstance(each, End) for each in self.others.values())
+
+    def values(self, sums: Tally, view: View | None) -> tuple[list[pa.Array], Ints | None]:
+        """The values at the points, and until when; without a view nothing ever changes by itself."""
+        others = {} if view is None else {name: each.at(view) for name, each in self.others.items()}
+        worked = Worked(sums, {name: value for name, (value, _) in others.items()})
+        columns = [read(worked).cast(kind) for read, kind in zip(self.readers, self.types, strict=True)]
+        if view is None:
+            return columns, None
+        bounds_ = [bound for _, bound in others.values()]
+        bounds_ += [view.soonest(None if self.whole else view.known(name)) for name in self.arguments.counted]
+        bounds_.append(view.soonest() if self.whole else view.last())
+        return columns, np.minimum.reduce(bounds_)
+
+    def needed(self, view: View) -> Bools:
+        """Which members matter to MIN, MAX, FIRST, LAST and COUNT(DISTINCT), where none is ever ended."""
+        needed: Bools = np.logical_or.reduce([each.needed(view) for each in self.others.values()])
+        return needed
+
+    def _reader(self, call: Call) -> Callable[[Worked], pa.Array]:
+        given = [self.arguments.column(tree) for tree in call.arguments]
+        function = call.function
+        if call.distinct and function == "count":
+            return self._other(f"distinct.{'.'.join(given)}", DistinctCount(given))
+        if call.distinct and function not in LEAST:
+            raise not_here(f"{function}(DISTINCT ...)")
+        if function in LEAST:
+            return self._other(f"{LEAST[function]}.{given[0]}", Extreme(given[0], LEAST[function]))
+        if function in ("first", "last"):
+            name = f"{function}.{call.ignore_nulls}.{given[0]}"
+            return self._other(name, End(given[0], function == "last", call.ignore_nulls))
+        if function in ("count", *FUNCTIONS):
+            return self._sum(function, given[0] if given else None)
+        raise not_here(function)
+
+    def _other(self, name: str, other: Best) -> Callable[[Worked], pa.Array]:
+        self.others.setdefault(name, other)
+        return lambda worked: worked.others[name]
+
+    def _sum(self, function: str, name: str | None) -> Callable[[Worked], pa.Array]:
+        self.whole |= name is None
+        read = self.arguments.summed(function, name)
+        return lambda worked: read(worked.sums)
+
+    def _empty(self, other: Any) -> pa.Array:
+        return pa.array([], pa.int64() if isinstance(other, DistinctCount) else self.arguments.kinds[other.argument])

@@ -1,0 +1,86 @@
+"""The net change of a batch: what of its changelog still matters when the batch is over, and nothing else.
+
+What lived before the batch and is ended in it must be told, unless its bound has come anyway; what begins in it must
+be told, if it still lives at its end. A result that is ended and comes back with the same bound is no change. One pass
+over columns; no smaller changelog leaves the same tuples alive with the same bounds, for a change is of one tuple.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.arrays import Index, Ints, joined
+from slackwater.engine.changelog.log import Log, Tuples, located
+from slackwater.engine.keys import dense, normal
+
+ODD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
+"""Spreads neighbouring numbers far apart."""
+
+
+def compressed(log: Log, now: int) -> Log:
+    """The changelog that leaves the same tuples alive at the end of the batch, when the punctuation is `now`."""
+    of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
+    before = of < 0
+    lives = log.born.end >= now
+    lives[of[~before]] = False
+    begun, told = np.flatnonzero(lives), np.flatnonzero(before & (log.ended.end >= now))
+    if _meet(log.born, begun, log.ended, told):
+        begun, told = _different(log.born, begun, log.ended, told)
+    return Log(log.born.at(begun), log.ended.at(told), log.at[told], of[told])
+
+
+def _meet(born: Tuples, begun: Index, ended: Tuples, told: Index) -> bool:
+    """Whether two may be equal, by their bound and one number; mostly none are, and that is all that need be known."""
+    line = np.concatenate([_mixed(born, begun, 1), _mixed(ended, told, 1)])
+    line.sort()
+    return bool((line[1:] == line[:-1]).any())
+
+
+def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[Index, Index]:
+    """Those of either that have no counterpart with the same columns and the same bound among the other."""
+    width = born.rows.num_columns
+    one, two = _mixed(born, begun, width), _mixed(ended, told, width)
+    some, others = np.flatnonzero(np.isin(one, two)), np.flatnonzero(np.isin(two, one))
+    if not len(some):
+        return begun, told
+    code = _same(born.at(begun[some]), ended.at(told[others]))
+    one, two = code[: len(some)], code[len(some) :]
+    size = int(code.max()) + 1
+    cancel = np.minimum(np.bincount(one, minlength=size), np.bincount(two, minlength=size))
+    came, gone = some[_ordinal(one) < cancel[one]], others[_ordinal(two) < cancel[two]]
+    return np.delete(begun, came), np.delete(told, gone)
+
+
+def _mixed(tuples: Tuples, places: Index, most: int) -> Ints:
+    """The bound and the last `most` numbers of each row in one number: what differs here is not equal."""
+    mixed: Ints = tuples.end[places]
+    for place in range(tuples.rows.num_columns - 1, -1, -1):
+        if not most:
+            break
+        column = tuples.rows.column(place)
+        if pa.types.is_integer(column.type):
+            numbers = column if not column.null_count else column.fill_null(0)
+            mixed *= ODD  # arrays of integers overflow silently, as is wanted here
+            mixed += numbers.to_numpy()[places]
+            most -= 1
+    return mixed
+
+
+def _same(born: Tuples, ended: Tuples) -> Ints:
+    """A number for each row and bound."""
+    pairs = zip(born.rows.columns, ended.rows.columns, strict=True)
+    columns = [normal(joined([one, two])) for one, two in pairs]
+    bound = pa.array(np.concatenate([born.end, ended.end]))
+    return dense([*columns, bound])[0]
+
+
+def _ordinal(code: Ints) -> Ints:
+    """Which of its kind each is, from 0 on."""
+    order = np.argsort(code, kind="stable")
+    line = code[order]
+    first = np.append(True, line[1:] != line[:-1])
+    begin = np.maximum.accumulate(np.where(first, np.arange(len(line)), 0))
+    found = np.empty(len(code), np.int64)
+    found[order] = np.arange(len(line)) - begin
+    return found

@@ -1,0 +1,171 @@
+"""Where a tree begins: rows wait for the punctuation, and leave as tuples that live for ever, or until they are ended.
+
+Incoming changelogs, whose rows carry a change type (docs/design/algebra.md): an insert of a key that lives is refused,
+`update_postimage` replaces a key, a delete of a key that does not live changes nothing. All of it goes by event time:
+a delete that comes late, but before its place is gone, ends what lived at its own time and nothing newer; one that
+comes after is lost, and among the late rows. What happens to a key at one point in time is one change. A column
+`_valid_to`, as EMIT CHANGES writes it, is the bound of its row: a key whose bound has come does not live.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slackwater.engine.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, picked, valid
+from slackwater.engine.changelog.codes import Codes
+from slackwater.engine.changelog.living import Living, with_code
+from slackwater.engine.changelog.log import Log, Tuples, in_order, no_tuples, of_tuples, together
+from slackwater.engine.changelog.structures import STRUCTURES
+from slackwater.engine.changelog.tree import Input
+from slackwater.engine.fused import typed
+from slackwater.engine.hold import Hold, arrived, late_rows
+from slackwater.engine.keys import normal
+from slackwater.engine.order import bounds, counted, firsts, stable
+from slackwater.engine.state import Memory
+from slackwater.engine.steps import Span
+
+BEGINS = ("insert", "update_postimage")
+ENDS = ("delete", "update_preimage")
+BOUND = "_valid_to"
+
+
+class Taken(NamedTuple):
+    """What a batch of an input comes to: its changelog up to the punctuation, late rows, refused rows.
+
+    `upto` is how far the changelog goes, where that is not as far as the punctuation.
+    """
+
+    log: Log
+    late: pa.RecordBatch
+    refused: pa.RecordBatch
+    upto: int = LATEST
+
+
+class Reader:
+    """One input."""
+
+    def __init__(self, name: str, given: Input) -> None:
+        self.name = name
+        self.given = given
+        self.hold = Hold(f"{name}.hold", numbered=False)
+        self.sample = no_tuples(given.schema, 1)
+        self.incoming = None if given.change_type is None else Incoming(name, given)
+
+    def step(self, memory: Memory, batch: pa.RecordBatch, span: Span, own: int) -> Taken:
+        """Take in a batch; `span` is that of the query's clock, `own` the punctuation of this input."""
+        batch = typed(batch, self.given.schema)
+        known = valid(batch.column(self.given.time))
+        placed = picked(batch, known)
+        time = ints(placed.column(self.given.time))
+        late = late_rows(batch, known, time, own, lambda times: (times < span.before).astype(np.int64))
+        rows = arrived(memory, f"{self.name}.arrived", placed, time, self.given.arrival)
+        rows, _ = self.hold.step(memory, rows, span)
+        first = memory.number(f"{self.name}.sequence")
+        memory.put(f"{self.name}.sequence", first + len(rows))
+        number = np.arange(first, first + len(rows))
+        tuples = Tuples(rows.batch, rows.time, np.full(len(rows), LATEST), (number,))
+        if self.incoming is None:
+            return Taken(of_tuples(tuples), late, picked(batch, slice(0, 0)))
+        log, refused = self.incoming.step(memory, tuples, span)
+        return Taken(log, late, refused)
+
+
+class Incoming:
+    """A changelog that comes in. Kept: the tuples that live, with the code of their key."""
+
+    def __init__(self, name: str, given: Input) -> None:
+        besides = (given.change_type, given.time, given.arrival, BOUND)
+        self.key = given.key or tuple(column for column, _ in given.columns if column not in besides)
+        self.change_type = str(given.change_type)
+        kinds = dict(given.columns)
+        self.bounded = BOUND in kinds
+        self.codes = Codes(f"{name}.keys", [kinds[column] for column in self.key])
+        self.living = Living(f"{name}.living", STRUCTURES[4])
+
+    def step(self, memory: Memory, rows: Tuples, span: Span) -> tuple[Log, pa.RecordBatch]:
+        rows = self._bounded(rows)
+        kind = pc.utf8_lower(rows.rows.column(self.change_type).cast(pa.string()))
+        begins, ends, inserts = (_among(kind, names) for names in (BEGINS, ENDS, BEGINS[:1]))
+        code = self.codes.encode(memory, [normal(rows.rows.column(name)) for name in self.key], len(rows))
+        order = counted(code)
+        order = order[(begins | ends)[order]]
+        touched = np.zeros(self.codes.size(memory), np.bool_)
+        touched[code[order]] = True
+        old, old_code = self.living.of(memory, rows, touched, span)
+        until = np.full(len(touched), EARLIEST)
+        until[old_code] = old.end
+        lives = begins & (rows.end > rows.start)
+        taken = _taken(code[order], until, rows.at(order), inserts[order], lives[order])
+        refused = ~(begins | ends)
+        refused[order[~taken]] = True
+        log = self._changes(memory, rows, (old, old_code), code, order[taken], lives, span)
+        return log, picked(rows.rows, refused)
+
+    def _bounded(self, rows: Tuples) -> Tuples:
+        """The rows with the bounds that they state."""
+        if not self.bounded:
+            return rows
+        column = rows.rows.column(BOUND)
+        end = rows.end.copy()
+        end[valid(column)] = ints(column.drop_null())
+        return replace(rows, end=end)
+
+    def _changes(
+        self,
+        memory: Memory,
+        rows: Tuples,
+        before: tuple[Tuples, Ints],
+        code: Ints,
+        order: Index,
+        lives: Bools,
+        span: Span,
+    ) -> Log:
+        """Per key and moment the last row that counts; what lived before it is ended, what it begins begins."""
+        _, last = bounds(firsts(code[order], rows.start[order]))
+        order = order[last - 1]
+        old, old_code = before
+        both, codes = together(old, rows.at(order)), np.concatenate([old_code, code[order]])
+        begun = np.concatenate([np.ones(len(old), np.bool_), lives[order]])
+        line = counted(codes)
+        follows = np.append(~firsts(codes[line])[1:], False)
+        gone = line[follows & begun[line]]
+        at = both.start[np.append(line[1:], 0)[follows & begun[line]]] if len(line) else gone
+        gone, at = gone[both.end[gone] > at], at[both.end[gone] > at]
+        born = np.flatnonzero(begun[len(old) :]) + len(old)
+        born = born[stable(both.ids[0][born])]  # at one time in the order of the rows
+        place = np.full(len(both), -1)
+        place[born] = np.arange(len(born))
+        log = in_order(Log(both.at(born), both.at(gone), at, place[gone]))
+        members = self.living.step(memory, with_code(log.born, codes[born]), log.ended.ids, log.at, span)
+        left = np.bincount(members.code[~members.leaves], minlength=self.codes.size(memory))
+        self.codes.settle(memory, left)
+        return log
+
+
+def _taken(code: Ints, until: Ints, rows: Tuples, inserts: Bools, lives: Bools) -> Bools:
+    """Which rows count, by key and then time: all but inserts of a key that lives.
+
+    Whether it does is said by the row before that counts, and before all of them by what was kept (`until`, by code).
+    A row is decided when those before it are; mostly all are at once.
+    """
+    taken = np.ones(len(code), np.bool_)
+    places, first = np.arange(len(code)), firsts(code)
+    begin = np.maximum.accumulate(np.where(first, places, 0))
+    while True:
+        last = np.append(-1, np.maximum.accumulate(np.where(taken, places, -1))[:-1])[: len(code)]
+        inside = last >= begin
+        bound = np.where(inside, np.where(lives[last], rows.end[last], EARLIEST), until[code])
+        again = ~(inserts & (bound > rows.start))
+        if (again == taken).all():
+            return taken
+        taken = again
+
+
+def _among(kind: pa.Array, names: tuple[str, ...]) -> Bools:
+    found: Bools = pc.is_in(kind, pa.array(names)).to_numpy(zero_copy_only=False)
+    return found

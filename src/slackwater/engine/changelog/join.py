@@ -1,0 +1,162 @@
+"""Join over lifetimes (APAS 3.1): a pair lives as long as both of its tuples do.
+
+A negative on an input ends the pairs that it shortens, and none whose bound has passed anyway (figure 2). Kept: the
+tuples of both sides that live, with the code of their key. Pairs are not kept: their identity is that of both tuples,
+so that they are found again when one of these is ended. Those that begin at one time do so in the order in which their
+left tuples did, then their right ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.arrays import Bools, Ints, picked, true, valid
+from slackwater.engine.changelog.codes import Codes
+from slackwater.engine.changelog.living import START, Living, Members, numbers, tuples_of, with_code
+from slackwater.engine.changelog.log import Log, Tuples, in_order
+from slackwater.engine.changelog.structures import STRUCTURES
+from slackwater.engine.expressions import Tree, evaluate
+from slackwater.engine.functions import unified
+from slackwater.engine.keys import normal
+from slackwater.engine.order import counted, positions, stable
+from slackwater.engine.rows import Rows
+from slackwater.engine.state import Memory
+from slackwater.engine.steps import Span
+
+LONG = 1 << 61
+"""A lifetime beyond this has no end."""
+BEGAN = "began"
+"""The order in which tuples began, beside what is kept of them, where they do not leave in that order."""
+
+
+class Joined:
+    """One join of two inputs whose classes are `levels`."""
+
+    def __init__(
+        self,
+        name: str,
+        columns: Sequence[str],
+        on: Sequence[tuple[Tree, Tree]],
+        condition: Tree | None,
+        samples: tuple[Tuples, Tuples],
+        levels: tuple[int, int],
+    ) -> None:
+        self.columns = list(columns)
+        self.on = list(zip(*on, strict=True)) if on else [(), ()]
+        self.condition = condition
+        sides = [
+            [evaluate(tree, sample.seen()) for tree in trees] for trees, sample in zip(self.on, samples, strict=True)
+        ]
+        self.kinds = [unified([one, two])[0].type for one, two in zip(*sides, strict=True)]
+        self.codes = Codes(f"{name}.keys", self.kinds)
+        self.sides = [Living(f"{name}.{side}", STRUCTURES[level]) for side, level in zip("lr", levels, strict=True)]
+
+    def step(self, memory: Memory, left: Log, right: Log, span: Span) -> Log:
+        logs = [self._known(log, side) for side, log in enumerate((left, right))]
+        codes = self._coded(memory, logs)
+        one, two = (
+            living.step(memory, self._new(memory, living, log.born, code), log.ended.ids, log.at, span)
+            for living, log, code in zip(self.sides, logs, codes, strict=True)
+        )
+        pairs = _pairs(one, two)
+        made = self._log(one, two, *pairs, span)
+        size = self.codes.size(memory)
+        stay = [np.bincount(each.code[~each.leaves], minlength=size) for each in (one, two)]
+        self.codes.settle(memory, stay[0] + stay[1])
+        return made
+
+    def _new(self, memory: Memory, living: Living, born: Tuples, code: Ints) -> pa.RecordBatch:
+        new = with_code(born, code)
+        if living.structure.ordered:
+            return new
+        first = memory.number(f"{living.name}.{BEGAN}")
+        memory.put(f"{living.name}.{BEGAN}", first + len(born))
+        return new.append_column(BEGAN, pa.array(np.arange(first, first + len(born))))
+
+    def _keys(self, tuples: Tuples, side: int) -> list[pa.Array]:
+        rows = tuples.seen()
+        values = zip(self.on[side], self.kinds, strict=True)
+        return [normal(evaluate(tree, rows).cast(kind)) for tree, kind in values]
+
+    def _known(self, log: Log, side: int) -> Log:
+        """Only tuples whose key has no NULL: others match nothing."""
+        born, ended = (self._whole(each, side) for each in (log.born, log.ended))
+        return Log(log.born.at(born), log.ended.at(ended), log.at[ended])
+
+    def _whole(self, tuples: Tuples, side: int) -> Bools:
+        whole = np.ones(len(tuples), np.bool_)
+        for key in self._keys(tuples, side):
+            whole &= valid(key)
+        return whole
+
+    def _coded(self, memory: Memory, logs: Sequence[Log]) -> tuple[Ints, Ints]:
+        """The codes of both sides' new tuples, given out at once, so that none is given twice."""
+        sides = [self._keys(log.born, side) for side, log in enumerate(logs)]
+        cut = len(logs[0].born)
+        keys = [pa.concat_arrays([one, two]) for one, two in zip(*sides, strict=True)]
+        code = self.codes.encode(memory, keys, cut + len(logs[1].born))
+        return code[:cut], code[cut:]
+
+    def _log(self, one: Members, two: Members, left: Ints, right: Ints, span: Span) -> Log:
+        """The pairs that come about in this stretch of time, and those that a negative ends."""
+        ones, twos = tuples_of(one.kept), tuples_of(two.kept)
+        start = np.maximum(ones.start[left], twos.start[right])
+        until = np.minimum(one.until[left], two.until[right])
+        meet = start < until
+        left, right, start, until = left[meet], right[meet], start[meet], until[meet]
+        pairs, met = self._paired(ones, twos, left, right, start)
+        left, right, until = left[met], right[met], until[met]
+        new = (left >= one.old) | (right >= two.old)
+        cut = (one.ended[left] | two.ended[right]) & (until < pairs.end) & (until < span.now)
+        place = np.where(new, np.cumsum(new) - 1, -1)
+        return in_order(Log(pairs.at(new), pairs.at(cut), until[cut], place[cut]))
+
+    def _paired(self, ones: Tuples, twos: Tuples, left: Ints, right: Ints, start: Ints) -> tuple[Tuples, Bools]:
+        """Pairs as tuples, and which of the places hold one: those for which the condition is true."""
+        sides = [*picked(ones.rows, left).columns, *picked(twos.rows, right).columns]
+        rows = pa.RecordBatch.from_arrays(sides, names=self.columns)
+        end = np.minimum(ones.end[left], twos.end[right])
+        ids = (*(each[left] for each in ones.ids), *(each[right] for each in twos.ids))
+        pairs, met = Tuples(rows, start, end, ids), np.ones(len(left), np.bool_)
+        if self.condition is not None:
+            met = true(evaluate(self.condition, Rows(rows, start)))
+        return pairs.at(met), met
+
+
+def _pairs(one: Members, two: Members) -> tuple[Ints, Ints]:
+    """Places of members with equal codes that may meet, at least one of which is new or was ended in this stretch of
+    time: what both sides had before was told before."""
+    stirred, other = one.ended.copy(), two.ended.copy()
+    stirred[one.old :] = True
+    other[two.old :] = True
+    whole = np.ones(len(two), np.bool_)
+    first, second = _matches(one, stirred, two, whole), _matches(one, ~stirred, two, other)
+    left, right = (np.concatenate(each) for each in zip(first, second, strict=True))
+    order = np.lexsort((_birth(two)[right], _birth(one)[left]))
+    return left[order], right[order]
+
+
+def _birth(members: Members) -> Ints:
+    """The order in which members began: that in which they are kept, or a number of theirs."""
+    return numbers(members.kept, BEGAN) if BEGAN in members.kept.schema.names else np.arange(len(members))
+
+
+def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) -> tuple[Ints, Ints]:
+    """Pairs of places with equal codes whose lifetimes may meet: starts no further apart than any lifetime is long."""
+    ones, twos = np.flatnonzero(some_left), np.flatnonzero(some_right)
+    if not len(ones) or not len(twos):
+        return ones[:0], twos[:0]
+    start, code = numbers(two.kept, START), two.code
+    twos = twos[stable(start[twos])]
+    twos = twos[counted(code[twos])]
+    begun = numbers(one.kept, START)[ones]
+    longest = int((two.until[twos].astype(np.float64) - start[twos]).max())
+    earliest = begun - longest if longest < LONG else np.full(len(ones), int(start.min()) - 1)
+    low = positions(code[twos], start[twos], one.code[ones], earliest)
+    high = positions(code[twos], start[twos], one.code[ones], one.until[ones] - 1)
+    each = np.maximum(high - low, 0)
+    place = np.repeat(low - (np.cumsum(each) - each), each) + np.arange(int(each.sum()))
+    return np.repeat(ones, each), twos[place]

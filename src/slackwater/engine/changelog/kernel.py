@@ -1,0 +1,186 @@
+"""A query under EMIT CHANGES as one kernel: a tree of operators, evaluated bottom-up once per batch.
+
+    kernel = Changes(description)
+    state = kernel.init()
+    state, changelog, late, refused = kernel.step(state, {"S": batch}, punctuation)[:4]
+
+Every operator reads the changelogs of its inputs up to the punctuation, all changes before it, and yields its own for
+the same stretch of time: nothing that it yields is taken back by what comes later, and all keys are worked on at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from slackwater.engine.arrays import EARLIEST, LATEST
+from slackwater.engine.changelog.chained import ChainReader
+from slackwater.engine.changelog.compress import compressed
+from slackwater.engine.changelog.inputs import Reader, Taken
+from slackwater.engine.changelog.log import Log, of_tuples
+from slackwater.engine.changelog.meeting import SETTLED, meeting_name
+from slackwater.engine.changelog.operators import Operators
+from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
+from slackwater.engine.changelog.reading import parse, refuse_marks
+from slackwater.engine.changelog.structures import Kept, kept
+from slackwater.engine.changelog.tree import Chained, Node, Piped, Query, Source, children, meeting_of, walk
+from slackwater.engine.changelog.waiting import Waiting
+from slackwater.engine.state import Memory, State
+from slackwater.engine.steps import Span
+
+PUNCTUATION = "punctuation"
+
+
+class Step(NamedTuple):
+    """What a step yields: the next state, the rows of the changelog, and by input the rows that were late or refused.
+
+    `log` is the changelog before it was written as rows.
+    """
+
+    state: State
+    changelog: pa.RecordBatch
+    late: dict[str, pa.RecordBatch]
+    refused: dict[str, pa.RecordBatch]
+    log: Log
+
+
+class Changes:
+    """The kernel of a query. `net` compresses each batch to its net change, `profile` and `upserts` say how rows are
+    written.
+
+    The punctuation is that of the query; where each input has its own, they are given by name, and the query's is the
+    smallest, as Spark's watermark is. Late rows have the columns `late_by`, `punctuation` and `missed`, as in `Fused`.
+    """
+
+    def __init__(
+        self,
+        description: str | Mapping[str, Any] | Query,
+        net: bool = False,
+        profile: str = "changes",
+        upserts: bool = False,
+    ) -> None:
+        self.query = description if isinstance(description, Query) else parse(description)
+        self.net = net
+        self.profile = check_profile(profile)
+        self.upserts = check_upserts(upserts, self.query.root.edge.key)
+        refuse_marks(self.query.root)
+        self.read = {node.input for node in walk(self.query.root) if isinstance(node, Source)}
+        self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
+        self.operators = Operators(self.query, {name: reader.sample for name, reader in self.readers.items()})
+        meetings = map(meeting_of, walk(self.query.root))
+        self.meetings = {meeting_name(number) for number in meetings if number is not None}
+
+    @property
+    def kept(self) -> list[Kept]:
+        """The lines of EXPLAIN: every operator, its class, its key, and what it keeps."""
+        return kept(self.query)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The columns of the changelog."""
+        return self._written(of_tuples(self.operators.sample)).schema
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]) -> Step:
+        told: dict[str, list[int]] = {}
+        while True:
+            memory = Memory(state)
+            for name, boundaries in told.items():
+                memory.put(name, boundaries)
+            made = self._step(memory, batches, punctuation)
+            met = {name: memory.ints(name).tolist() for name in self.meetings}
+            if memory.number(PUNCTUATION) < LATEST or met == told:
+                return made
+            told = met
+
+    def _step(
+        self, memory: Memory, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]
+    ) -> Step:
+        marks = self._marks(memory, punctuation)
+        before = memory.number(PUNCTUATION, EARLIEST)
+        span = Span(before, max(before, min(marks.values())))
+        memory.put(PUNCTUATION, span.now)
+        if self.operators.slotted:
+            memory.put(SETTLED, memory.number(SETTLED, EARLIEST))
+        taken = self._taken(memory, batches, marks, span)
+        log, span = self._told(memory, self.query.root, taken, span, "")
+        if self.net:
+            log = compressed(log, span.now)
+        by_input = [(self._input(source), each) for source, each in taken.items()]
+        late = {name: each.late for name, each in reversed(by_input)}
+        refused = {name: each.refused for name, each in reversed(by_input)}
+        return Step(memory.state(), self._written(log), late, refused, log)
+
+    def _taken(
+        self, memory: Memory, batches: Mapping[str, pa.RecordBatch], marks: Mapping[str, int], span: Span
+    ) -> dict[str | int, Taken]:
+        """What the batch comes to, by the name of a stream, then by the node of a chain."""
+        taken: dict[str | int, Taken] = {}
+        streams = [(name, reader) for name, reader in self.readers.items() if name in self.read]
+        sources: list[tuple[str | int, Reader | ChainReader]] = [*streams, *self.operators.chains.items()]
+        for source, reader in sources:
+            name = self._input(source)
+            none = pa.RecordBatch.from_pylist([], self.query.inputs[name].schema)
+            taken[source] = reader.step(memory, batches.get(name, none), span, marks[name])
+        return taken
+
+    def _told(
+        self, memory: Memory, root: Node, taken: Mapping[str | int, Taken], span: Span, name: str
+    ) -> tuple[Log, Span]:
+        """The changelog of a part of the tree, down to what is piped, and the stretch of time that it is about."""
+        own: dict[str | int, Taken] = {}
+        for leaf in leaves(root):
+            if isinstance(leaf, Piped):
+                within = f"{name}{self.operators.names[id(leaf)]}."
+                log, known = self._told(memory, leaf.child, taken, span, within)
+                piped = self.operators.pipes[id(leaf)].step(memory, log, known)
+                own[id(leaf)] = piped._replace(upto=min(piped.upto, known.now))
+            else:
+                source = leaf.input if isinstance(leaf, Source) else id(leaf)
+                own[source] = taken[source]
+        if self.operators.slotted:
+            own, span = self._settled(memory, own, span, name)
+        return self.operators.log(memory, root, {source: each.log for source, each in own.items()}, span), span
+
+    def _settled(
+        self, memory: Memory, taken: dict[str | int, Taken], span: Span, part: str
+    ) -> tuple[dict[str | int, Taken], Span]:
+        """What all inputs have told, and the stretch of time that it is about: that of the slowest."""
+        before = memory.number(f"{part}{SETTLED}", EARLIEST)
+        now = max(before, min(span.now, *(each.upto for each in taken.values())))
+        memory.put(f"{part}{SETTLED}", now)
+        told: dict[str | int, Taken] = {}
+        for source, each in taken.items():
+            name = source if isinstance(source, str) else f"{self.operators.names[source]}."
+            told[source] = each._replace(log=Waiting(f"{part}waiting.{name}").step(memory, each.log, now))
+        return told, Span(before, now)
+
+    def _input(self, source: str | int) -> str:
+        """The input that a stream or a chain reads."""
+        return source if isinstance(source, str) else self.operators.inputs[source]
+
+    def _written(self, log: Log) -> pa.RecordBatch:
+        return written(log, self.profile, self.query.root.edge.key, self.net, self.upserts)
+
+    def _marks(self, memory: Memory, given: int | Mapping[str, int]) -> dict[str, int]:
+        """The punctuations of the inputs, none of which goes back."""
+        marks: dict[str, int] = {}
+        for name in self.query.inputs:
+            place = f"in.{name}.punctuation"
+            mark = int(given[name] if isinstance(given, Mapping) else given)
+            marks[name] = max(memory.number(place, EARLIEST), mark)
+            memory.put(place, marks[name])
+        return marks
+
+
+def leaves(node: Node) -> Iterator[Source | Chained | Piped]:
+    """Where a part of the tree begins: what it reads, and what is piped to it."""
+    if isinstance(node, Source | Chained | Piped):
+        yield node
+    else:
+        for each in children(node):
+            yield from leaves(each)

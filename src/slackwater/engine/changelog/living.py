@@ -1,0 +1,196 @@
+"""The tuples of one edge that live, kept as its class asks for (structures).
+
+All are kept in segments by their bound. A list never drops any; a queue drops them at its front; an expiry order
+wherever they are. Where a negative may end a tuple, its identity finds it: those that were ended but are still in a
+segment that is otherwise needed are remembered, and segments are rewritten before these become many.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
+from slackwater.engine.changelog.log import Tuples, located, no_tuples
+from slackwater.engine.changelog.structures import Structure
+from slackwater.engine.segments import Store, aligned
+from slackwater.engine.state import Memory
+from slackwater.engine.steps import Span
+
+CODE, START, END = "code", "start", "end"
+ID, COLUMN = "id:", "column:"
+
+
+def with_code(tuples: Tuples, code: Ints) -> pa.RecordBatch:
+    """Tuples as one record batch, to be kept under the code of their key."""
+    columns = {CODE: code, START: tuples.start, END: tuples.end}
+    ids = {f"{ID}{place}": each for place, each in enumerate(tuples.ids)}
+    payload = {f"{COLUMN}{name}": tuples.rows.column(name) for name in tuples.rows.schema.names}
+    return table({**columns, **ids, **payload})
+
+
+def tuples_of(kept: pa.RecordBatch) -> Tuples:
+    """The tuples that were kept."""
+    payload = {
+        name.removeprefix(COLUMN): column
+        for name, column in zip(kept.schema.names, kept.columns, strict=True)
+        if name.startswith(COLUMN)
+    }
+    return Tuples(table(payload), numbers(kept, START), numbers(kept, END), ids_of(kept))
+
+
+def numbers(kept: pa.RecordBatch, name: str) -> Ints:
+    column: Ints = kept.column(name).to_numpy()
+    return column
+
+
+def ids_of(kept: pa.RecordBatch) -> tuple[Ints, ...]:
+    return tuple(numbers(kept, name) for name in kept.schema.names if name.startswith(ID))
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Old tuples, then new ones. `until` is when each really ends, by its bound or by a negative (`ended`)."""
+
+    kept: pa.RecordBatch
+    old: int
+    until: Ints
+    ended: Bools
+    now: int
+    store: tuple[pa.RecordBatch | None, Bools] | None = None
+    """All rows of the store, and which of them are the old tuples."""
+
+    def __len__(self) -> int:
+        return len(self.until)
+
+    @property
+    def code(self) -> Ints:
+        return numbers(self.kept, CODE)
+
+    @property
+    def end(self) -> Ints:
+        return numbers(self.kept, END)
+
+    @property
+    def leaves(self) -> Bools:
+        """Which of them end in this stretch of time."""
+        gone: Bools = self.until < self.now
+        return gone
+
+    def column(self, name: str) -> pa.Array:
+        return self.kept.column(f"{COLUMN}{name}")
+
+
+class Living:
+    """The living tuples of one edge, under a name in the state."""
+
+    def __init__(self, name: str, structure: Structure) -> None:
+        self.name = name
+        self.structure = structure
+
+    def step(
+        self, memory: Memory, new: pa.RecordBatch, ended: tuple[Ints, ...], at: Ints, span: Span, keep: bool = True
+    ) -> Members:
+        """All tuples that live at some time of the span; those that live on are kept."""
+        every, there = self._there(memory, span)
+        pieces = [new] if every is None else [picked(every, there), new]
+        kept = aligned(pieces)
+        members = self._members(kept, kept.num_rows - new.num_rows, ended, at, span)
+        members = replace(members, store=(every, there))
+        if keep:
+            self.keep(memory, members, ~members.leaves, span)
+        return members
+
+    def keep(self, memory: Memory, members: Members, stays: Bools, span: Span) -> None:
+        """Keep these."""
+        every, there = members.store or self._there(memory, span)
+        store = memory.store(self.name, END)
+        if every is not None:
+            wanted = there.copy()
+            wanted[there] = stays[: members.old]
+            store = store.keep(every, wanted)
+            if self.structure.indexed:
+                self._remember(memory, store, picked(every, there & ~wanted))
+        memory.put_store(self.name, store.add(picked(members.kept.slice(members.old), stays[members.old :])))
+
+    def due(self, memory: Memory, new: pa.RecordBatch, codes: int, span: Span) -> Members:
+        """Of a queue only what need be looked at: what leaves, what is new, and per code the next that will leave."""
+        upto = span.now - 1 if span.now > EARLIEST else EARLIEST
+        gone, store = memory.store(self.name, END).due(upto)
+        ahead = _next(store, codes)
+        pieces = [piece for piece in (gone, ahead) if piece is not None]
+        kept = aligned([*pieces, new])
+        until = numbers(kept, END)
+        members = Members(kept, kept.num_rows - new.num_rows, until, np.zeros(len(until), np.bool_), span.now)
+        memory.put_store(self.name, store.add(picked(new, numbers(new, END) >= span.now)))
+        return members
+
+    def of(self, memory: Memory, sample: Tuples, codes: Bools, span: Span) -> tuple[Tuples, Ints]:
+        """The tuples that live under some codes, and these."""
+        every, there = self._there(memory, span)
+        if every is None:
+            return no_tuples(sample.rows.schema, len(sample.ids)), NO_INTS
+        code = numbers(every, CODE)
+        found = picked(every, there & codes[np.minimum(code, len(codes) - 1)] & (code < len(codes)))
+        return tuples_of(found), numbers(found, CODE)
+
+    def _there(self, memory: Memory, span: Span) -> tuple[pa.RecordBatch | None, Bools]:
+        """All rows of the store, and which of them have not left."""
+        every = memory.store(self.name, END).all()
+        if every is None:
+            return None, np.zeros(0, np.bool_)
+        there: Bools = numbers(every, END) >= span.before
+        dead = self._dead(memory)
+        if dead and len(dead[0]):
+            place = located(ids_of(every), dead)
+            there[place[place >= 0]] = False
+        return every, there
+
+    def _members(self, kept: pa.RecordBatch, old: int, ended: tuple[Ints, ...], at: Ints, span: Span) -> Members:
+        until, negated = numbers(kept, END), np.zeros(kept.num_rows, np.bool_)
+        if self.structure.indexed and len(at):
+            place = located(ids_of(kept), ended)
+            until = until.copy()
+            until[place] = np.minimum(until[place], at)
+            negated[place] = True
+        return Members(kept, old, until, negated, span.now)
+
+    def _dead(self, memory: Memory) -> tuple[Ints, ...]:
+        names = memory.names(f"{self.name}.dead.")
+        return tuple(memory.ints(name) for name in sorted(names))
+
+    def _remember(self, memory: Memory, store: Store, gone: pa.RecordBatch) -> None:
+        """Those that were ended and are still there; those whose bound has come are known by it."""
+        before = self._dead(memory)
+        ids = ids_of(gone)
+        if before:
+            ids = tuple(np.concatenate(each) for each in zip(before, ids, strict=True))
+        left = store.all()
+        still = np.zeros(len(ids[0]), np.bool_)
+        if left is not None and len(still):
+            still = located(ids_of(left), ids) >= 0
+        for place, each in enumerate(ids):
+            memory.put(f"{self.name}.dead.{place}", each[still] if still.any() else None)
+
+
+def _next(store: Store, codes: int) -> pa.RecordBatch | None:
+    """The row of each code that leaves first, of a store whose rows leave in the order in which they came.
+
+    The segments at the front have a row of most codes: reading ends when every code that has one was found.
+    """
+    unseen = np.ones(codes, np.bool_)
+    found: list[pa.RecordBatch] = []
+    for segment in store.segments:
+        rows = segment.read()
+        rows = rows.slice(int(np.searchsorted(numbers(rows, END), store.floor, side="right")))
+        code = numbers(rows, CODE)
+        first = np.full(codes, -1)
+        first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
+        take = np.flatnonzero(unseen & (first >= 0))
+        found.append(picked(rows, np.sort(first[take])))
+        unseen[take] = False
+        if not unseen.any():
+            break
+    return aligned(found) if found else None

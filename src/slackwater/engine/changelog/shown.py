@@ -1,0 +1,185 @@
+"""What was last sent for each group, and when something else has to be sent.
+
+At each point of a group there is a result or none. It is sent where it changes, where an input touched the group, and
+where the bound of what was sent has come. What was sent before is ended by a negative if its bound is later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.arrays import EARLIEST, Bools, Index, Ints, joined, valid
+from slackwater.engine.keys import dense, normal
+from slackwater.engine.order import counted, firsts
+from slackwater.engine.state import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """By point: the group and the time, whether there is a result, what it is, and until when by what is known.
+
+    `touched` is where a result is sent anew even if it is the same.
+    """
+
+    code: Ints
+    time: Ints
+    there: Bools
+    touched: Bools
+    columns: Sequence[pa.Array]
+    bound: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Results that begin, and results that are ended: the group, the start, the bound, the columns.
+
+    `of` is the place of an ended one among those that begin, -1 if it was sent before.
+    """
+
+    code: Ints
+    start: Ints
+    end: Ints
+    columns: list[pa.Array]
+    at: Ints
+    of: Ints
+
+
+class Shown:
+    """By code, the result that was last sent: its start, its bound, its columns."""
+
+    def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
+        self.name = name
+        self.types = list(types)
+
+    def step(self, memory: Memory, results: Results, size: int) -> tuple[Sent, Sent]:
+        """What begins and what is ended; then what was sent last, by code, is kept for `size` codes."""
+        line = _Line(results, *self._before(memory, results.code))
+        kept, bound = line.kept()
+        born, ended = line.born(kept, bound), line.ended(kept, bound)
+        self._keep(memory, line, kept, bound, size)
+        return born, ended
+
+    def trim(self, memory: Memory, size: int) -> None:
+        """Forget the codes that are not in use any longer."""
+        if len(memory.ints(f"{self.name}.start")) <= size:
+            return
+        for name in memory.names(f"{self.name}."):
+            memory.put(name, memory.column(name).slice(0, size))  # type: ignore[union-attr]
+
+    def _before(self, memory: Memory, code: Ints) -> tuple[Ints, Ints, Ints, list[pa.Array]]:
+        """Code, start, bound and columns of what was sent before for these groups."""
+        start = memory.ints(f"{self.name}.start")
+        groups = code[firsts(code)]
+        groups = groups[groups < len(start)]
+        groups = groups[start[groups] > EARLIEST]
+        stored = [memory.column(f"{self.name}.{place}") for place in range(len(self.types))]
+        columns = [
+            pa.array([], kind) if column is None else column.take(pa.array(groups))
+            for column, kind in zip(stored, self.types, strict=True)
+        ]
+        return groups, start[groups], memory.ints(f"{self.name}.bound")[groups], columns
+
+    def _keep(self, memory: Memory, line: _Line, kept: Index, bound: Ints, size: int) -> None:
+        last = kept[np.append(line.code[kept][1:] != line.code[kept][:-1], True)] if len(kept) else kept
+        gone, last = last[~line.there[last]], last[line.there[last]]
+        code = line.code[last]
+        old = memory.ints(f"{self.name}.start")
+        source = np.arange(size)
+        source[len(old) :] = -1
+        source[code] = len(old) + np.arange(len(last))
+        for place, column in enumerate(line.columns):
+            stored = memory.column(f"{self.name}.{place}")
+            new = column.take(pa.array(last))
+            every = new if stored is None else joined([stored, new])
+            memory.put(f"{self.name}.{place}", every.take(pa.array(source, mask=source < 0)))
+        for name, fresh in (("start", line.time[last]), ("bound", bound[last])):
+            values = np.full(size, EARLIEST)
+            known = memory.ints(f"{self.name}.{name}")[:size]
+            values[: len(known)] = known
+            values[code] = fresh
+            values[line.code[gone]] = EARLIEST
+            memory.put(f"{self.name}.{name}", values)
+
+
+class _Line:
+    """What was sent before for a group, then its points."""
+
+    def __init__(self, results: Results, code: Ints, start: Ints, bound: Ints, columns: list[pa.Array]) -> None:
+        before = len(code)
+        order = counted(np.concatenate([code, results.code]))
+        self.sent = order < before
+        self.code = np.concatenate([code, results.code])[order]
+        self.time = np.concatenate([start, results.time])[order]
+        self.bound = np.concatenate([bound, results.bound])[order]
+        self.there = np.concatenate([np.ones(before, np.bool_), results.there])[order]
+        self.touched = np.concatenate([np.ones(before, np.bool_), results.touched])[order]
+        self.columns = [
+            joined([old, new.cast(old.type)]).take(pa.array(order))
+            for old, new in zip(columns, results.columns, strict=True)
+        ]
+        self.first = firsts(self.code)
+
+    def kept(self) -> tuple[Index, Ints]:
+        """The places at which something is sent (what was sent before among them), and the bounds of all.
+
+        A result that goes on unchanged is one: its bound is the one that is known at its last point.
+        """
+        keep = self.touched | self.changed()
+        if not len(keep):
+            return np.flatnonzero(keep), self.bound
+        head = np.maximum.accumulate(np.where(keep, np.arange(len(keep)), 0))
+        over = ~keep & self.sent[head] & (self.code == self.code[head]) & (self.time >= self.bound[head])
+        keep |= over & ~np.append(False, over[:-1] & (head[1:] == head[:-1]))
+        kept = np.flatnonzero(keep)
+        bound = self.bound.copy()
+        finish = np.append(np.flatnonzero(self.first), len(keep))[np.cumsum(self.first)]
+        last = np.minimum(np.append(kept[1:], len(keep))[: len(kept)], finish[kept]) - 1
+        fresh = ~self.sent[kept]
+        bound[kept[fresh]] = self.bound[last[fresh]]
+        return kept, bound
+
+    def changed(self) -> Bools:
+        """Where a result is not that of the point before, of its group."""
+        before = np.append(False, self.there[:-1]) & ~self.first
+        same = self.there & before
+        if same.any():
+            for column in self.columns:
+                same &= np.append(False, _equal(column))
+        return ~(same | (~self.there & ~before))
+
+    def born(self, kept: Index, bound: Ints) -> Sent:
+        begins = kept[~self.sent[kept] & self.there[kept]]
+        return self._sent(begins, bound, self.time[begins], np.full(len(begins), -1))
+
+    def ended(self, kept: Index, bound: Ints) -> Sent:
+        """The one before each, if it is there and its bound has not come."""
+        before = np.append(-1, kept[:-1])[: len(kept)]
+        follows = (before >= 0) & (self.code[before] == self.code[kept])
+        before, at = before[follows], self.time[kept[follows]]
+        cut = self.there[before] & (bound[before] > at)
+        places = before[cut]
+        fresh = np.cumsum(~self.sent[kept] & self.there[kept]) - 1
+        number = np.full(len(self.code), -1)
+        number[kept] = fresh
+        return self._sent(places, bound, at[cut], np.where(self.sent[places], -1, number[places]))
+
+    def _sent(self, places: Index, bound: Ints, at: Ints, of: Ints) -> Sent:
+        columns = [column.take(pa.array(places)) for column in self.columns]
+        return Sent(self.code[places], self.time[places], bound[places], columns, at, of)
+
+
+def _equal(column: pa.Array) -> Bools:
+    """Where a value is that of the row before it, NULL being equal to NULL; one less than there are rows."""
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        known = valid(column)
+        values = normal(column.fill_null(0)).to_numpy(zero_copy_only=False)
+        equal = (values[1:] == values[:-1]) | ((values[1:] != values[1:]) & (values[:-1] != values[:-1]))
+        both: Bools = equal & (known[1:] == known[:-1])
+        return both
+    code, _ = dense([column])
+    same: Bools = code[1:] == code[:-1]
+    return same

@@ -1,0 +1,119 @@
+"""When anything happens to a group, as points by code, then time; and the best of what lives at each point.
+
+A tuple lives for a stretch of points. The best of all that cover a point, for all points at once: a stretch is two
+overlapping stretches of a power of two in length, and what is best for one of these is handed down to its halves, one
+length at a time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from slackwater.engine.arrays import EARLIEST, Bools, Index, Ints
+from slackwater.engine.changelog.living import Members
+from slackwater.engine.order import bounds, counted, firsts, stable
+
+NOTHING = EARLIEST
+
+
+class Timeline:
+    """Points from the codes and times of everything that happens. `place` is the point of each thing that happens."""
+
+    def __init__(self, code: Ints, time: Ints, size: int) -> None:
+        order = stable(time)
+        order = order[counted(code[order])]
+        first = firsts(code[order], time[order])
+        self.order = order
+        self.starts = np.flatnonzero(first)
+        self.place = np.empty(len(order), np.int64)
+        self.place[order] = np.cumsum(first) - 1
+        self.code, self.time = code[order][self.starts], time[order][self.starts]
+        self.begin, self.finish = np.zeros(size, np.int64), np.zeros(size, np.int64)
+        begins, finishes = bounds(firsts(self.code))
+        self.begin[self.code[begins]], self.finish[self.code[begins]] = begins, finishes
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+    def running(self, added: Ints, rest: Ints) -> Ints:
+        """What has been added up to each point: `added` by what happens, to the `rest`, by code, that was there."""
+        if not len(self):
+            return added[:0]
+        steps = np.cumsum(np.add.reduceat(added[self.order], self.starts))
+        before = np.append(0, steps)[self.begin[self.code]]
+        found: Ints = steps - before + rest[self.code]
+        return found
+
+    def any(self, happens: Bools) -> Bools:
+        """The points at which one of these happens."""
+        found = np.zeros(len(self), np.bool_)
+        found[self.place[happens]] = True
+        return found
+
+
+class Stretches:
+    """The points that each of some tuples covers: of members of a group, from their birth until they end.
+
+    What happens is that the new ones begin and those that leave end, in that order: `first` is where these stand in
+    the timeline.
+    """
+
+    def __init__(self, line: Timeline, members: Members, first: int = 0) -> None:
+        count, leaves = len(members), members.leaves
+        code = members.code
+        self.low = line.begin[code]
+        self.low[members.old :] = line.place[first : first + count - members.old]
+        self.high = line.finish[code]
+        ends = first + count - members.old
+        self.high[leaves] = line.place[ends : ends + int(np.count_nonzero(leaves))]
+        self.line, self.code, self.size = line, code, len(line)
+        self.whole = ~leaves
+        self.whole[members.old :] = False
+        """Those that are there throughout, which most are where a window holds much more than comes in a batch."""
+        self.covers = self.high > self.low
+
+    def best(self, rank: Ints, some: Bools | None = None) -> Ints:
+        """The greatest rank that covers each point; NOTHING where none does."""
+        covers = self.covers if some is None else self.covers & some
+        places = np.flatnonzero(covers & ~self.whole)
+        found = best(self.low[places], self.high[places], rank[places], self.size)
+        throughout = np.full(len(self.line.begin), NOTHING)
+        always = np.flatnonzero(covers & self.whole)
+        np.maximum.at(throughout, self.code[always], rank[always])
+        both: Ints = np.maximum(found, throughout[self.line.code])
+        return both
+
+    def leading(self, some: Bools, *keys: Ints) -> Index:
+        """Those of some that may be the greatest at a point, by one key and then the next: of those that are there
+        throughout, the greatest of each code alone."""
+        left = some & self.covers
+        whole = np.flatnonzero(left & self.whole)
+        for key in keys:
+            top = np.full(len(self.line.begin), NOTHING)
+            np.maximum.at(top, self.code[whole], key[whole])
+            whole = whole[key[whole] == top[self.code[whole]]]
+        return np.sort(np.append(np.flatnonzero(left & ~self.whole), whole))
+
+
+def best(low: Index | Ints, high: Index | Ints, rank: Ints, size: int) -> Ints:
+    """The greatest rank of the stretches [low, high), none of them empty, at each of `size` points.
+
+    >>> best(np.array([0, 1]), np.array([3, 2]), np.array([5, 7]), 4).tolist() == [5, 7, 5, NOTHING]
+    True
+    """
+    found = np.full(size, NOTHING)
+    if not len(low):
+        return found
+    level = np.frexp((high - low).astype(np.float64))[1] - 1
+    order = counted(level.astype(np.int64))
+    ends = np.cumsum(np.bincount(level))
+    for k in range(len(ends) - 1, -1, -1):
+        here = order[(ends[k - 1] if k else 0) : ends[k]]
+        np.maximum.at(found, low[here], rank[here])
+        if k:
+            np.maximum.at(found, high[here] - (1 << k), rank[here])
+            half = 1 << (k - 1)
+            lower = found.copy()
+            np.maximum(lower[half:], found[:-half], out=lower[half:])
+            found = lower
+    return found

@@ -1,0 +1,203 @@
+"""From the description of a chain to its operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from slackwater.engine.arrays import Ints
+from slackwater.engine.chain import (
+    Aggregate,
+    Chain,
+    Distinct,
+    Filter,
+    Frequency,
+    Item,
+    Length,
+    Project,
+    Step,
+    Subquery,
+    Window,
+)
+from slackwater.engine.expressions import marks_of
+from slackwater.engine.extents import ExtentGroups, ExtentRows
+from slackwater.engine.hold import HOLD, Cycle, Hold
+from slackwater.engine.jump_window import JumpGroups, JumpRows
+from slackwater.engine.row_window import RowStream, RowWindow
+from slackwater.engine.rows import ROW_NUMBER, Rows, no_rows
+from slackwater.engine.state import Memory, State
+from slackwater.engine.steps import AtMultiples, EveryNth, LastOfSlots, Operator, Renumber, RowWise, Span, applied
+from slackwater.engine.unique import Unique
+from slackwater.errors import QueryError
+
+START = Span(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Border:
+    """Between two operators: how many of them and of the steps come before, and no rows of what leaves them."""
+
+    operators: int
+    steps: int
+    sample: Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """The operators of a chain in order, and what a late row has missed: by time, given the punctuation before."""
+
+    operators: tuple[Operator, ...]
+    missed: Callable[[Ints, int], Ints]
+    borders: tuple[Border, ...]
+
+
+def compiled(chain: Chain, *, ordered: bool = False, came: bool = False) -> Compiled:
+    """The operators; the rows that leave each are tried out on no rows, so that all types are known.
+
+    With `ordered`, rows carry what puts those of one time in order, for as long as the operators know it; with `came`,
+    when the row that caused them arrived.
+    """
+    steps = list(chain.steps)
+    numbered = any(ROW_NUMBER in marks_of(tree) for step in steps for tree in trees_of(step))
+    operators: list[Operator] = []
+    sample = no_rows(chain.schema)
+    if ordered:
+        sample = sample.placed(*(np.empty(0, np.int64) for _ in range(3)))
+    borders: list[Border] = []
+    extent = _first_extent(steps)
+    if extent is None:
+        operators.append(Hold(HOLD, numbered, _cycle(steps), came))
+    while steps:
+        taken = _taken(steps)
+        operator = _operator(f"{len(operators)}", steps[:taken], sample, numbered)
+        steps = steps[taken:]
+        operators.append(operator)
+        sample, _ = operator.step(Memory(State()), sample, START)
+        borders.append(Border(len(operators), len(chain.steps) - len(steps), sample))
+    return Compiled(tuple(operators), place_missed if extent is None else extents_missed(extent), tuple(borders))
+
+
+def place_missed(time: Ints, before: int) -> Ints:
+    """1 for a row whose place was released in an earlier batch."""
+    return (time < before).astype(np.int64)
+
+
+def extents_missed(window: Window) -> Callable[[Ints, int], Ints]:
+    """How many extents of a row were emitted in an earlier batch: multiples of the slide in (t, min(t + r, before)]."""
+    every, length = window.every.amount, window.range.amount
+
+    def missed(time: Ints, before: int) -> Ints:
+        last = np.minimum(time + length, before) // every
+        return np.maximum(last - time // every, 0)
+
+    return missed
+
+
+def is_extent(window: Window) -> bool:
+    return window.every.is_time and not window.strict and window.range.is_time
+
+
+def at_every_row(window: Window) -> bool:
+    return window.every == Length(1, is_time=False)
+
+
+def _cycle(steps: Sequence[Step]) -> Cycle | None:
+    """Which rows of the stream a first window that is shorter than its jumps needs."""
+    match steps:
+        case [Window(range=Length(last, False), every=Length(every, False), count_by=(), strict=False) as window, *_]:
+            return Cycle(every, last) if last < every and not window.by else None
+    return None
+
+
+def _first_extent(steps: Sequence[Step]) -> Window | None:
+    """The extents that take in rows as they come, if only filters and projections stand before them."""
+    for step in steps:
+        match step:
+            case Filter() | Project():
+                continue
+            case Window() if is_extent(step):
+                return step
+            case _:
+                return None
+    return None
+
+
+def _taken(steps: Sequence[Step]) -> int:
+    """How many steps make the next operator: a window with what stands up to its aggregate; filters and projections."""
+    row_wise = 0
+    rest = steps[1:] if isinstance(steps[0], Window) else steps
+    while row_wise < len(rest) and isinstance(rest[row_wise], Filter | Project):
+        row_wise += 1
+    if not isinstance(steps[0], Window):
+        return max(1, row_wise)
+    if row_wise < len(rest) and isinstance(rest[row_wise], Aggregate):
+        return row_wise + 2
+    marked = [any(map(marks_of, trees_of(step))) for step in rest[:row_wise]]
+    if row_wise < len(rest) and isinstance(rest[row_wise], Distinct) and not any(marked):
+        return row_wise + 2
+    return 1 + (marked.index(True) if any(marked) else row_wise)  # a mark is of what the instant yields
+
+
+def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) -> Operator:
+    match steps:
+        case [Window() as window, *inner, Aggregate() as aggregate]:
+            return _grouped(name, window, inner, aggregate, sample, numbered)
+        case [Window() as window, *inner, Distinct()]:
+            return _grouped(name, window, inner, _of_all_columns(inner, sample), sample, numbered)
+        case [Window() as window, *inner]:
+            return _rows(name, window, inner, sample, numbered)
+        case [Filter() | Project(), *_]:
+            return RowWise(steps)
+        case [Frequency(strict=True) as frequency]:
+            return AtMultiples(frequency)
+        case [Frequency() as frequency]:
+            return LastOfSlots(name, frequency) if frequency.every.is_time else EveryNth(name, frequency, sample)
+        case [Distinct()]:
+            return Unique()
+        case [Subquery()]:
+            return Renumber(name)
+    raise QueryError(
+        "SW-356",
+        "an aggregate has no window below it",
+        expected="a window, then filters and projections, then the aggregate",
+        hint="add RANGE, or use EMIT CHANGES",
+    )
+
+
+def _of_all_columns(inner: Sequence[Step], sample: Rows) -> Aggregate:
+    """DISTINCT of what a window holds: every row is a group, and there is nothing to compute."""
+    schema = applied(inner, sample).batch.schema
+    return Aggregate(tuple(Item(field.name, ["column", field.name], field.type) for field in schema), ())
+
+
+def _grouped(
+    name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows, numbered: bool
+) -> Operator:
+    if is_extent(window):
+        return ExtentGroups(name, window, inner, aggregate, sample)
+    if at_every_row(window):
+        return RowWindow(name, window, inner, aggregate, sample, numbered)
+    return JumpGroups(name, window, inner, aggregate, sample)
+
+
+def _rows(name: str, window: Window, inner: Sequence[Step], sample: Rows, numbered: bool) -> Operator:
+    if is_extent(window):
+        return ExtentRows(name, window, inner)
+    if at_every_row(window):
+        return RowStream(name, window, inner, sample, numbered)
+    return JumpRows(name, window, inner, sample)
+
+
+def trees_of(step: Step) -> list[list[object]]:
+    """The expressions of a step."""
+    match step:
+        case Filter(condition=condition):
+            return [condition]
+        case Project(items=items):
+            return [item.tree for item in items]
+        case Aggregate(group=group, calls=calls):
+            return [item.tree for item in group] + [tree for call in calls for tree in call.arguments]
+        case _:
+            return []

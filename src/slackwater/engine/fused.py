@@ -1,0 +1,98 @@
+"""A chain of operators as one kernel: what a description says, in one call per batch for all keys.
+
+    kernel = Fused(description)
+    state = kernel.init()
+    state, output, late = kernel.step(state, batch, punctuation)
+
+A nested query whose inner grouping refines the outer one needs no more than one kernel: the outer reads what the inner
+yields, in the same call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from slackwater.engine.arrays import EARLIEST, ints, moments, picked, table, valid
+from slackwater.engine.chain import Chain, parse
+from slackwater.engine.compile import Compiled, compiled
+from slackwater.engine.hold import arrived, late_rows
+from slackwater.engine.rows import Rows
+from slackwater.engine.state import Memory, State
+from slackwater.engine.steps import Operator, Span
+
+PUNCTUATION = "punctuation"
+EVENT_TIME = "_row_time"
+"""The column of the output that has the event time of a result row, whatever the query calls its own columns."""
+
+
+class Step(NamedTuple):
+    """What a step yields: the next state, result rows, and the rows that were late."""
+
+    state: State
+    output: pa.RecordBatch
+    late: pa.RecordBatch
+
+
+class Fused:
+    """The kernel of a chain. Batches are in order of arrival; any split of the input with the punctuations between the
+    same rows gives the same output.
+
+    `output` has the columns of the last step and the event time of its rows, `_row_time`; `late` has those of the
+    input, `late_by`, `punctuation` and `missed` (how many windows, or 1 for a place). A row without an event time can
+    have no place: it is among the late ones, with NULL in those columns."""
+
+    def __init__(self, description: str | Mapping[str, Any] | Chain) -> None:
+        self.chain = description if isinstance(description, Chain) else parse(description)
+        self.compiled: Compiled = compiled(self.chain)
+
+    def init(self) -> State:
+        return State()
+
+    def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step:
+        memory, span = opened(state, punctuation)
+        rows, late = self.entered(memory, batch, span)
+        rows = through(self.compiled.operators, memory, rows, span)
+        return Step(memory.state(), answers(rows), late)
+
+    def entered(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> tuple[Rows, pa.RecordBatch]:
+        """The rows of a batch that have an event time, and those that are late or have none."""
+        batch = typed(batch, self.chain.schema)
+        known = valid(batch.column(self.chain.time))
+        placed = picked(batch, known)
+        time = ints(placed.column(self.chain.time))
+        late = late_rows(batch, known, time, span.now, lambda times: self.compiled.missed(times, span.before))
+        return arrived(memory, "arrived", placed, time, self.chain.arrival), late
+
+
+def opened(state: State, punctuation: int) -> tuple[Memory, Span]:
+    """The memory of a step, and the punctuations that it is between; they never go back."""
+    memory = Memory(state)
+    before = memory.number(PUNCTUATION, EARLIEST)
+    span = Span(before, max(before, punctuation))
+    memory.put(PUNCTUATION, span.now)
+    return memory, span
+
+
+def through(operators: Sequence[Operator], memory: Memory, rows: Rows, span: Span) -> Rows:
+    for operator in operators:
+        rows, span = operator.step(memory, rows, span)
+    return rows
+
+
+def answers(rows: Rows) -> pa.RecordBatch:
+    """Rows as a query's result, with their event time."""
+    names = dict(zip(rows.batch.schema.names, rows.batch.columns, strict=True))
+    return table({**names, EVENT_TIME: moments(rows.time)})
+
+
+def typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns of the chain in their types, whatever else a host sends and in which time zone."""
+    columns = [batch.column(field.name) for field in schema]
+    cast = [
+        column if column.type == field.type else column.cast(field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(cast, names=schema.names)

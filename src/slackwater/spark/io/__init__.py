@@ -1,0 +1,1 @@
+"""Sources and sinks, and the columns and options that a declaration gives them."""

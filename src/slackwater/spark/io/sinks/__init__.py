@@ -1,0 +1,53 @@
+"""Where a pipeline's rows go: Spark's own sinks, options untouched, and sinks of our own."""
+
+from __future__ import annotations
+
+from slackwater.algebra.catalog import Pipeline, SinkDef
+from slackwater.algebra.keys import key_of
+from slackwater.algebra.nodes import emits_changes
+from slackwater.errors import InputError
+from slackwater.spark.io.sinks.files import FILES, Appended, Files, check_files
+from slackwater.spark.io.sinks.memory import Memory
+from slackwater.spark.io.sinks.shown import Shown
+from slackwater.spark.io.sinks.sink import OnRows, Sink
+
+__all__ = ["OWN_FORMATS", "OnRows", "Sink", "batch_sink", "own_sink"]
+
+OWN_FORMATS = ("console", "postgres")
+"""Formats that are not Spark's own writers."""
+APPENDED = ("delta", "kafka", "noop")
+
+
+def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
+    """The sink of a pipeline if it is one of our own; None where Spark writes the rows."""
+    match pipeline.sink:
+        case None:
+            return Shown(on_rows)
+        case SinkDef(format=format_) if format_.lower() == "console":
+            return Shown(on_rows)
+        case SinkDef(format=format_, options=options, name=name) if format_.lower() == "postgres":
+            from slackwater.spark.io.sinks.postgres.sink import Postgres  # noqa: PLC0415 (psycopg is an extra)
+
+            return Postgres(pipeline.name, name, options, emits_changes(pipeline.plan), key_of(pipeline.plan))
+        case SinkDef(format=format_, options=options, name=name):
+            check_files(name, format_.lower(), options)
+    return None
+
+
+def batch_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink:
+    """The sink of a pipeline as one that takes batches, whoever writes them."""
+    if pipeline.sink is not None and pipeline.sink.format.lower() in FILES:
+        return Files(pipeline.sink.name, pipeline.sink.format.lower(), pipeline.sink.options)
+    if (own := own_sink(pipeline, on_rows)) or pipeline.sink is None:
+        return own or Shown(on_rows)
+    name, format_ = pipeline.sink.name, pipeline.sink.format.lower()
+    if format_ == "memory":
+        return Memory(name)
+    if format_ in APPENDED:
+        return Appended(name, format_, pipeline.sink.options)
+    raise InputError(
+        "SW-456",
+        f"the sink '{name}' has the format {format_}, which cannot take one of several outputs exactly once",
+        expected="one of " + ", ".join((*OWN_FORMATS, "memory", *FILES, *APPENDED)),
+        hint="write late, rejected and refused rows, and the result that they belong to, to one of these",
+    )

@@ -1,0 +1,102 @@
+"""A changelog applied to a table: after each batch the table holds the live rows, one for each key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from psycopg import Connection
+from psycopg.sql import SQL, Composed, Identifier
+
+from slackwater.errors import RunError
+from slackwater.spark.io.sinks.postgres.batches import Written, ensure_batches, enter, is_empty, is_new, lock
+from slackwater.spark.io.sinks.postgres.copying import copy, names
+from slackwater.spark.io.sinks.postgres.net import CHANGE, SINCE, UNTIL, net
+from slackwater.spark.io.sinks.postgres.server import Server
+from slackwater.spark.io.sinks.postgres.table import Target, ensure, exists
+
+CHANGES = Identifier("slackwater_changes")
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """Deletes, replaces and adds rows and notes the batch in one transaction: a repeated batch changes nothing.
+
+    `_valid_to` stays in the table: rows that end by themselves leave it once the punctuation has passed their end.
+    The changelog begins with an empty table, so a run from a new checkpoint needs one; with `clear` it empties it.
+    """
+
+    server: Server
+    target: Target
+    clear: bool = False
+
+    def open(self) -> None:
+        """Makes or checks the tables."""
+        with self.server.transaction() as connection:
+            lock(connection)
+            made = not exists(connection, self.target.identifier)
+            ensure(connection, self.target)
+            if made:
+                expiry = SQL("CREATE INDEX ON {} ({})").format(self.target.identifier, Identifier(UNTIL))
+                connection.execute(expiry)
+            ensure_batches(connection, self.target)
+
+    def write(self, changes: pa.Table, written: Written) -> None:
+        with self.server.transaction() as connection:
+            begins = is_new(connection, self.target, written)
+            if not enter(connection, self.target, written):
+                return
+            if begins:
+                self._begin(connection)
+            if changes.num_rows:
+                self._apply(connection, net(changes, self.target.key or ()))
+            expired = SQL("DELETE FROM {} WHERE {} <= %s::timestamptz").format(
+                self.target.identifier, Identifier(UNTIL)
+            )
+            connection.execute(expired, [written.as_of])
+
+    def _begin(self, connection: Connection[Any]) -> None:
+        if self.clear:
+            connection.execute(SQL("DELETE FROM {}").format(self.target.identifier))
+        elif not is_empty(connection, self.target.identifier):
+            raise RunError(
+                "SW-536",
+                f"the table '{self.target.name}' has rows of another run, and this one begins anew",
+                expected="an empty table, or the checkpoint of the run that filled it",
+                hint="empty the table, write to another, or let each new run empty it: restart 'clear'",
+            )
+
+    def _apply(self, connection: Connection[Any], changes: pa.Table) -> None:
+        columns, table = names(self.target.columns), self.target.identifier
+        like = SQL("CREATE TEMP TABLE {} ON COMMIT DROP AS SELECT {}, ''::text AS {} FROM {} WITH NO DATA")
+        connection.execute(like.format(CHANGES, columns, Identifier(CHANGE), table))
+        copy(connection, CHANGES, changes.select([*self.target.columns, CHANGE]))
+        connection.execute(self._deletion(changes))
+        connection.execute(self._upsert(columns))
+
+    def _deletion(self, changes: pa.Table) -> Composed:
+        """A delete ends what was there at its time, never what came later."""
+        table = self.target.identifier
+        equal = [_equal(name, nullable=bool(changes[name].null_count)) for name in self.target.key or ()]
+        since = Identifier(SINCE)
+        ended = SQL("c.{} = 'delete' AND t.{} <= c.{}").format(Identifier(CHANGE), since, since)
+        every = SQL(" AND ").join([ended, *equal])
+        return SQL("DELETE FROM {} AS t USING {} AS c WHERE {}").format(table, CHANGES, every)
+
+    def _upsert(self, columns: Composed) -> Composed:
+        others = [name for name in self.target.columns if name not in (self.target.key or ())]
+        new = SQL(", ").join(SQL("{} = EXCLUDED.{}").format(Identifier(name), Identifier(name)) for name in others)
+        return SQL(
+            "INSERT INTO {} AS t ({}) SELECT {} FROM {} WHERE {} = 'insert'"
+            " ON CONFLICT ({}) DO UPDATE SET {} WHERE t.{} <= EXCLUDED.{}"
+        ).format(
+            self.target.identifier, columns, columns, CHANGES, Identifier(CHANGE), self.target.conflict(), new,
+            Identifier(SINCE), Identifier(SINCE),
+        )  # fmt: skip
+
+
+def _equal(name: str, *, nullable: bool) -> Composed:
+    """Only where a key may be NULL the comparison takes NULL for a value: no index serves that one."""
+    column = Identifier(name)
+    return SQL("t.{} IS NOT DISTINCT FROM c.{}" if nullable else "t.{} = c.{}").format(column, column)

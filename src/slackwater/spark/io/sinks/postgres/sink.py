@@ -1,0 +1,123 @@
+"""`USING postgres`: the rows of a DataFrame in a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import (
+    AtomicType,
+    BinaryType,
+    CharType,
+    DayTimeIntervalType,
+    NullType,
+    StringType,
+    StructField,
+    VarcharType,
+    YearMonthIntervalType,
+)
+
+from slackwater.algebra.schema import Field
+from slackwater.errors import InputError, nearest
+from slackwater.spark.batches import Batch
+from slackwater.spark.io.rejects import NUL
+from slackwater.spark.io.sinks.postgres.append import Append
+from slackwater.spark.io.sinks.postgres.batches import Written
+from slackwater.spark.io.sinks.postgres.keyed import Keyed
+from slackwater.spark.io.sinks.postgres.net import CHANGE, SINCE, UNTIL
+from slackwater.spark.io.sinks.postgres.server import Server
+from slackwater.spark.io.sinks.postgres.table import Target
+from slackwater.spark.relation import quoted
+
+AS_TEXT = (NullType, DayTimeIntervalType, YearMonthIntervalType)
+ESCAPED_NUL = r"(?<!\\)((?:\\\\)*)\\u0000"
+"""NUL as JSON writes it; after an odd number of backslashes these are other characters."""
+
+
+class Postgres:
+    """Each batch is one transaction, in which the batch itself is noted.
+
+    A changelog keeps a table of its live rows up to date, unless `mode 'append'` asks for its rows as they are.
+    """
+
+    def __init__(
+        self, pipeline: str, name: str, options: Mapping[str, str], changelog: bool, key: tuple[str, ...] | None
+    ) -> None:
+        self.pipeline = pipeline
+        self.name = name
+        self.options = {option.lower(): value for option, value in options.items()}
+        self.server = Server.of(name, options)
+        self.key = key
+        self.keyed = self._choice("mode", ("table", "append") if changelog else ("append",)) == "table"
+        self.clear = self._choice("restart", ("refuse", "clear")) == "clear"
+
+    def open(self, df: DataFrame) -> None:
+        fields = tuple(Field(each.name, _kind(each)) for each in df.schema)
+        if self.keyed:
+            key = self._key_among(df.columns)
+            kept = tuple(field for field in fields if field.name != CHANGE)
+            self.writer: Append | Keyed = Keyed(self.server, self._target(kept, key), self.clear)
+        else:
+            self.writer = Append(self.server, self._target(fields))
+        self.writer.open()
+
+    def write(self, df: DataFrame, batch: Batch) -> None:
+        rows = df.select(*map(_sent, df.schema)).toArrow()
+        self.writer.write(rows, Written(self.pipeline, batch.run, batch.number, batch.punctuation))
+
+    def _target(self, fields: tuple[Field, ...], key: tuple[str, ...] | None = None) -> Target:
+        return Target.of(self.name, self.options, fields, key)
+
+    def _choice(self, option: str, choices: tuple[str, ...]) -> str:
+        found = self.options.get(option, choices[0])
+        if found not in choices:
+            raise InputError(
+                "SW-457",
+                f"option {option} of the sink '{self.name}' is '{found}'",
+                expected=" or ".join(choices),
+                hint="a table of live rows needs EMIT CHANGES" if found == "table" else nearest(found, choices),
+            )
+        return found
+
+    def _key_among(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The key of a changelog's rows, which must be among their columns."""
+        named = {name.lower(): name for name in columns}
+        if not {CHANGE, SINCE, UNTIL} <= set(columns):
+            raise InputError(
+                "SW-458",
+                f"the sink '{self.name}' keeps a table up to date, for which it needs the columns of a changelog",
+                expected=f"{CHANGE}, {SINCE} and {UNTIL}",
+                hint="leave the changelog's profile as it is, or write the rows as they are: mode 'append'",
+            )
+        if self.key is None or not all(name.lower() in named for name in self.key):
+            raise InputError(
+                "SW-454",
+                f"the rows for the sink '{self.name}' have no key that is among their columns",
+                expected="columns that tell one row from another"
+                + (f": {', '.join(self.key)}" if self.key else ", declared or inferred"),
+                hint="declare PRIMARY KEY at the stream or view and select its columns, or use mode 'append'",
+            )
+        return tuple(named[name.lower()] for name in self.key)
+
+
+def _kind(field: StructField) -> str:
+    return "string" if isinstance(field.dataType, AS_TEXT) else field.dataType.simpleString()
+
+
+def _sent(field: StructField) -> Column:
+    """A column as PostgreSQL reads it from text: what has parts as JSON, bytes as their digits.
+
+    Its texts take any character but NUL: that is written as in the text of a rejected row.
+    """
+    column = F.col(quoted(field.name))
+    match field.dataType:
+        case BinaryType():
+            column = F.concat(F.lit("\\x"), F.hex(column))
+        case StringType() | VarcharType() | CharType():
+            column = F.replace(column, F.lit("\0"), F.lit(NUL))
+        case each if isinstance(each, AS_TEXT):
+            column = column.cast("string")
+        case each if not isinstance(each, AtomicType):
+            column = F.regexp_replace(F.to_json(column), ESCAPED_NUL, f"$1{NUL}")
+    return column.alias(field.name)

@@ -1,0 +1,55 @@
+"""Where a recording is cut into micro-batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from slackwater.algebra.lengths import Length
+from slackwater.errors import QueryError
+from slackwater.spark.io.sources.options import Options
+
+Times = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Cuts:
+    """After which row each batch ends, and when that is: in ticks of arrival after the first row."""
+
+    ends: Times
+    due: Times
+
+    @classmethod
+    def of(cls, arrival: Times, batch: Length) -> Cuts:
+        """Every so many rows, or every so much time of arrival; a batch without rows is none.
+
+        >>> Cuts.of(np.array([5, 6, 9, 30]), Length.parse("3 microseconds")).ends
+        array([2, 3, 4])
+        """
+        if not len(arrival):
+            return cls(arrival, arrival)
+        since = np.maximum.accumulate(arrival) - arrival[0]
+        if batch.is_time:
+            slot = since // batch.amount
+            ends = np.append(np.flatnonzero(np.diff(slot)) + 1, len(arrival))
+            return cls(ends, (slot[ends - 1] + 1) * batch.amount)
+        ends = np.append(np.arange(batch.amount, len(arrival), batch.amount), len(arrival))
+        return cls(ends, since[ends - 1])
+
+    def after(self, row: int) -> int:
+        """The end of the batch that begins with this row; the row itself if there is none."""
+        place = int(np.searchsorted(self.ends, row, side="right"))
+        return int(self.ends[place]) if place < len(self.ends) else row
+
+    def due_at(self, end: int) -> int:
+        return int(self.due[np.searchsorted(self.ends, end)])
+
+
+def batch_of(options: Options, default: str) -> Length:
+    text = options.text("batch", default)
+    try:
+        return Length.parse(text)
+    except QueryError as cause:
+        raise options.wrong("batch", text, "a time such as '1 second', or '500 rows'") from cause

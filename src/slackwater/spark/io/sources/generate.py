@@ -1,0 +1,141 @@
+"""`USING generate`: the streams of the papers, in real time or as fast as they can be read."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from slackwater.errors import InputError, nearest
+from slackwater.spark.io.sources.options import Options
+from slackwater.spark.io.sources.recipe import NAMES, PAGE, Recipe
+
+ROWS_PER_PARTITION = 50_000
+STEP = 100_000
+"""Without a stated batch, what has arrived is taken in steps of a tenth of a second."""
+SLICE = PAGE
+"""A partition is made second by second, so that it is never in memory as a whole."""
+
+
+class Generate(DataSource):
+    """Columns `timestamp` (event time) and `received` (arrival), and what the stream's rows say.
+
+    Options beside those of the recipe: `pace`, a multiple of real time or `max`; `batch`, the arrival time that one
+    micro-batch covers (1 second at `pace max`; otherwise all that has arrived).
+    """
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self.settings = Options("generate", dict(options))
+        self.settings.only([*NAMES, "pace", "batch"])
+        self.recipe = Recipe.of(self.settings)
+
+    @classmethod
+    def name(cls) -> str:
+        return "generate"
+
+    def schema(self) -> str:
+        return self.recipe.schema
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        return GenerateReader(self.recipe, schema, self.settings)
+
+
+@dataclass
+class Interval(InputPartition):
+    """A stretch of arrival time."""
+
+    since: int
+    until: int
+
+
+class GenerateReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Its offset is the arrival time that has been read, in ticks since the stream's start."""
+
+    def __init__(self, recipe: Recipe, schema: StructType, options: Options) -> None:
+        self.recipe = recipe
+        self.schema = to_arrow_schema(schema, timezone="UTC")
+        pace = options.text("pace", "1").lower()
+        self.pace = None if pace == "max" else options.number("pace", 1.0, least=0.001)
+        batch = options.time("batch", "1 second" if self.pace is None else "0 seconds")
+        self.batch = batch or None
+        self.asked = False
+        self.began: tuple[float, int] | None = None
+        _check_columns(self.schema, recipe)
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        return {"until": 0}
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        since = int(start["until"])
+        until = self._arrived(since)
+        if self.batch is not None:
+            until = min(until, since + self.batch) if until >= since + self.batch or self._over(until) else since
+        return {"until": max(since, until)}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        if self.recipe.end is None:
+            raise InputError("SW-444", "a stream without an end has no last row", hint="give the option rows")
+        self.pace = None
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        since, until = int(start["until"]), int(end["until"])
+        wanted = self.recipe.rate * (until - since) / PAGE / ROWS_PER_PARTITION
+        parts = max(1, min(os.cpu_count() or 1, round(wanted)))
+        edges = np.linspace(since, until, parts + 1).astype(np.int64).tolist()
+        return [Interval(*edge) for edge in pairwise(edges) if edge[0] < edge[1]]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Interval)  # noqa: S101
+        for since in range(partition.since, partition.until, SLICE):
+            columns = self.recipe.between(since, min(since + SLICE, partition.until))
+            yield _record_batch(columns, self.schema)
+
+    def _arrived(self, since: int) -> int:
+        """How far the stream has come: to its end at pace max, else as far as the time that has passed."""
+        end = self.recipe.end
+        if self.pace is None:
+            return since + (self.batch or PAGE) if end is None else end
+        passed = self._passed(since) if self.asked else since + (self.batch or STEP)
+        self.asked = True
+        passed -= passed % STEP if self.batch is None else 0
+        return passed if end is None else min(end, passed)
+
+    def _passed(self, since: int) -> int:
+        """The clock starts after the first batch: the time that Spark takes to start is no time of the stream."""
+        now = time.monotonic()
+        self.began = self.began or (now, since)
+        return self.began[1] + int((now - self.began[0]) * float(self.pace or 1) * PAGE)
+
+    def _over(self, until: int) -> bool:
+        return until == self.recipe.end
+
+
+def _record_batch(columns: dict[str, Any], schema: pa.Schema) -> pa.RecordBatch:
+    by_name = {name.lower(): values for name, values in columns.items()}
+    arrays = []
+    for each in schema:
+        values = by_name[each.name.lower()]
+        array = pa.array(values, pa.timestamp("us", "UTC")) if pa.types.is_timestamp(each.type) else pa.array(values)
+        arrays.append(array.cast(each.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _check_columns(schema: pa.Schema, recipe: Recipe) -> None:
+    known = list(recipe.between(0, 0))
+    for name in schema.names:
+        if name.lower() not in [each.lower() for each in known]:
+            raise InputError(
+                "SW-445", f"the stream '{recipe.stream}' has no column '{name}'",
+                expected="columns of: " + ", ".join(known), hint=nearest(name, known),
+            )  # fmt: skip

@@ -1,0 +1,142 @@
+"""A generated stream as a function of its options alone: any interval of it can be made again at any time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from slackwater.errors import InputError
+from slackwater.spark.io.sources.delays import Delays
+from slackwater.spark.io.sources.options import Options
+from slackwater.spark.io.sources.populations import POPULATIONS, Columns
+
+PAGE = 1_000_000
+"""Rows are drawn in pages of one second, each from a generator of its own: that is what makes them repeatable."""
+LINKS = 8
+"""An outage cuts off the senders on one of so many links."""
+CATCH_UP = 10
+"""After an outage the backlog comes in this many times as fast as it was made."""
+HELD_UP = "__held_up"
+NAMES = (
+    "stream", "rate", "rows", "senders", "delay", "mean", "deviation", "shape", "drift", "drift_every",
+    "outage", "outage_every", "seed", "start", "event", "arrival",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a stream is made from. Times are ticks since `start`; the stream is in order of arrival.
+
+    Arrivals are random (exponential gaps), and an event time is the arrival minus its delay: a stream of random
+    events with independent delays looks the same from its arrival end.
+    """
+
+    stream: str
+    rate: float
+    rows: int | None
+    senders: int
+    delays: Delays
+    outage: int
+    outage_every: int
+    seed: int
+    start: int
+    event: str
+    arrival: str
+
+    @classmethod
+    def of(cls, options: Options) -> Recipe:
+        outage = options.time("outage", "0 seconds")
+        every = options.time("outage_every", "5 minutes")
+        if outage * (1 + 1 / CATCH_UP) >= every / 2:
+            raise InputError(
+                "SW-443", "an outage and its backlog last longer than half of outage_every",
+                hint="make the outage shorter or rarer",
+            )  # fmt: skip
+        return cls(
+            options.choice("stream", POPULATIONS, "vehicles"),
+            options.number("rate", 1_000.0, least=0.001),
+            options.whole("rows", None),
+            options.whole("senders", 100, least=1) or 1,
+            Delays.of(options),
+            outage,
+            every,
+            options.whole("seed", 0) or 0,
+            _start(options.text("start", "2024-01-01T00:00:00")),
+            options.text("event", "timestamp"),
+            options.text("arrival", "received"),
+        )
+
+    @property
+    def schema(self) -> str:
+        return f"{POPULATIONS[self.stream][1]}, `{self.event}` timestamp, `{self.arrival}` timestamp"
+
+    @property
+    def end(self) -> int | None:
+        """When the last row arrives at the latest; None if the stream has no end."""
+        return None if self.rows is None else PAGE * int(np.ceil(self.rows / self.rate))
+
+    def between(self, since: int, until: int) -> Columns:
+        """The rows that arrive in [since, until), in order of arrival; times in ticks since 1970."""
+        parts = [self._drawn(since, until, backlog=False)]
+        for down in self._outages(since, until):
+            back = down + self.outage
+            first, last = (down + CATCH_UP * (max(edge, back) - back) for edge in (since, until))
+            parts.append(self._drawn(first, min(last + CATCH_UP, back), backlog=True))
+        merged = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        arrival = merged[self.arrival]
+        here = np.flatnonzero((arrival >= since) & (arrival < until))
+        order = here[np.argsort(arrival[here], kind="stable")]
+        rows = {name: values[order] for name, values in merged.items()}
+        return rows | {name: rows[name] + self.start for name in (self.event, self.arrival)}
+
+    def _drawn(self, first: int, last: int, *, backlog: bool) -> Columns:
+        """Rows of the pages from `first` to `last`: those that an outage did not hold up, or those that it did."""
+        pages = [self._page(page) for page in range(first // PAGE, -(-last // PAGE))]
+        if not pages:
+            pages = [self._page(0, empty=True)]
+        merged = {name: np.concatenate([page[name] for page in pages]) for name in pages[0]}
+        chosen = merged.pop(HELD_UP) == backlog
+        return {name: values[chosen] for name, values in merged.items()}
+
+    def _page(self, number: int, *, empty: bool = False) -> Columns:
+        rng = np.random.default_rng([self.seed, 0, number])
+        most = np.inf if self.rows is None else self.rows
+        before, after = (int(min(most, np.floor(self.rate * page))) for page in (number, number + 1))
+        rows = 0 if empty else after - before
+        nominal = np.sort(PAGE * (number + rng.random(rows)))
+        sender = rng.integers(0, self.senders, rows)
+        event = nominal - self.delays.draw(rng, nominal)
+        columns = POPULATIONS[self.stream][0](rng, event / 1e6, sender)
+        arrival, held_up = self._delivered(nominal, sender)
+        times = {self.event: np.floor(event).astype(np.int64), self.arrival: np.floor(arrival).astype(np.int64)}
+        return {**columns, **times, HELD_UP: held_up}
+
+    def _delivered(
+        self, nominal: npt.NDArray[np.float64], sender: npt.NDArray[np.int64]
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+        if not self.outage:
+            return nominal, np.zeros(len(nominal), bool)
+        number = nominal // self.outage_every
+        down = (number + 0.5) * self.outage_every
+        cut = (nominal >= down) & (nominal < down + self.outage) & (sender % LINKS == number % LINKS)
+        return np.where(cut, down + self.outage + (nominal - down) / CATCH_UP, nominal), cut
+
+    def _outages(self, since: int, until: int) -> list[int]:
+        """When the outages began whose backlog arrives in this interval."""
+        if not self.outage:
+            return []
+        numbers = range(max(0, since // self.outage_every - 1), until // self.outage_every + 1)
+        downs = [int((number + 0.5) * self.outage_every) for number in numbers]
+        lasts = self.outage + self.outage // CATCH_UP
+        return [down for down in downs if down + self.outage < until and down + lasts >= since]
+
+
+def _start(text: str) -> int:
+    try:
+        start = datetime.fromisoformat(text)
+    except ValueError as cause:
+        raise InputError("SW-442", f"option start is '{text}'", expected="a date such as '2024-01-01'") from cause
+    return round((start if start.tzinfo else start.replace(tzinfo=UTC)).timestamp() * 1_000_000)

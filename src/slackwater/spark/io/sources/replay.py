@@ -1,0 +1,118 @@
+"""`USING replay`: a recorded stream, cut into micro-batches the same way every time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from slackwater.disorder.replay.trace import RAW, UNITS, Trace
+from slackwater.errors import InputError, nearest
+from slackwater.spark.io.sources.cuts import Cuts, batch_of
+from slackwater.spark.io.sources.fitting import fitted
+from slackwater.spark.io.sources.options import Options
+
+ROWS_PER_PARTITION = 100_000
+NAMES = ("path", "event", "arrival", "unit", "pace", "batch")
+
+
+class Replay(DataSource):
+    """A trace in CSV, Parquet or JSON lines, perhaps gzipped; `event` and `arrival` name its clocks.
+
+    Options: `unit` of times that are numbers (`us`, `ms`, `s`); `pace`, a multiple of real time, or `max`; `batch`,
+    the arrival time (`1 second`) or the number of rows (`500 rows`) of one micro-batch.
+    """
+
+    def __init__(self, options: MutableMapping[str, str]) -> None:
+        super().__init__(options)
+        self.settings = Options("replay", dict(options))
+        self.settings.only(NAMES)
+        arrival = self.settings.given.get("arrival")
+        unit = self.settings.choice("unit", UNITS, "ms")
+        self.trace = Trace(self.settings.text("path"), self.settings.text("event"), arrival, unit, set_aside=True)
+
+    @classmethod
+    def name(cls) -> str:
+        return "replay"
+
+    def schema(self) -> StructType:
+        return from_arrow_schema(self.trace.table().schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        return ReplayReader(self.trace, schema, self.settings)
+
+
+@dataclass
+class Rows(InputPartition):
+    """A stretch of the recording."""
+
+    since: int
+    until: int
+
+
+class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Its offset is the number of rows that have been read."""
+
+    def __init__(self, trace: Trace, schema: StructType, options: Options) -> None:
+        self.trace = trace
+        self.schema = to_arrow_schema(schema, timezone="UTC")
+        _check_columns(self.schema, trace.table())
+        self.pace = None if options.text("pace", "max") == "max" else options.number("pace", 1.0, least=0.001)
+        self.cuts = Cuts.of(_arrivals(trace), batch_of(options, "1 second" if trace.arrival else "10000 rows"))
+        self.asked = False
+        self.began: tuple[float, int] | None = None
+
+    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+        return {"rows": 0}
+
+    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+        since = int(start["rows"])
+        end = self.cuts.after(since)
+        return {"rows": end if end > since and self._is_due(since, end) else since}
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
+        self.pace = None
+
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+        since, until = int(start["rows"]), int(end["rows"])
+        edges = range(since, until, ROWS_PER_PARTITION)
+        return [Rows(edge, min(edge + ROWS_PER_PARTITION, until)) for edge in edges]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, Rows)  # noqa: S101
+        table = self.trace.table().slice(partition.since, partition.until - partition.since)
+        yield from fitted(table, self.schema).combine_chunks().to_batches()
+
+    def _is_due(self, since: int, end: int) -> bool:
+        """Whether a batch has arrived; the clock starts after the first one, when Spark has started."""
+        if self.pace is None or not self.asked:
+            self.asked = True
+            return True
+        now = time.monotonic()
+        self.began = self.began or (now, self.cuts.due_at(since) if since else 0)
+        passed = self.began[1] + (now - self.began[0]) * self.pace * 1_000_000
+        return passed >= self.cuts.due_at(end)
+
+
+def _arrivals(trace: Trace) -> np.ndarray[Any, np.dtype[np.int64]]:
+    table = trace.table()
+    if trace.arrival is None:
+        return np.zeros(table.num_rows, np.int64)
+    column = table.column([name.lower() for name in table.column_names].index(trace.arrival.lower()))
+    filled = column.combine_chunks().cast(pa.int64()).fill_null(0)
+    return np.asarray(filled.to_numpy(zero_copy_only=False), np.int64)
+
+
+def _check_columns(schema: pa.Schema, table: pa.Table) -> None:
+    known = {name.lower() for name in table.column_names}
+    for name in schema.names:
+        if name.lower() not in known and name != RAW:
+            raise InputError("SW-445", f"the trace has no column '{name}'", hint=nearest(name, table.column_names))

@@ -1,0 +1,61 @@
+"""Declared streams as streaming DataFrames: our own sources, and any format that Spark has."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import CaseInsensitiveDict
+
+from slackwater.algebra.catalog import Script, StreamDef
+from slackwater.algebra.nodes import Scan, walk
+from slackwater.algebra.schema import Field
+from slackwater.disorder.replay.trace import RAW
+from slackwater.errors import InputError
+from slackwater.spark.io.mapping import mapped
+from slackwater.spark.io.rejects import REASON, TEXTS, set_aside, sets_aside
+from slackwater.spark.io.sources.registry import SOURCES, register
+from slackwater.spark.refusals import REFUSALS, reason
+from slackwater.spark.relation import quoted
+
+__all__ = ["DataFrame", "SparkSession", "definition_of", "read_stream", "read_streams"]
+
+
+def read_streams(session: SparkSession, script: Script) -> dict[str, DataFrame]:
+    """Every stream that a pipeline of the script reads, by name."""
+    nodes = [node for each in script.pipelines for node in walk(each.plan)]
+    read = {node.stream for node in nodes if isinstance(node, Scan)}
+    return {each.name: read_stream(session, each) for each in script.streams if each.name in read}
+
+
+def definition_of(name: str, df: DataFrame) -> StreamDef:
+    """A DataFrame as a declaration: its columns, and no more than that."""
+    return StreamDef(name, tuple(Field(column.name, column.dataType.simpleString()) for column in df.schema))
+
+
+def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
+    """The rows of a stream as its declaration names them; options go to the format untouched.
+
+    Where malformed rows can be told from others, they are among them as rows of NULLs (`rejects`).
+    """
+    if own := SOURCES.get(stream.format):
+        register(session)
+    columns, options = mapped(stream)
+    aside = sets_aside(stream)
+    fields = [each.read for each in columns] + ([Field(RAW, "string")] if aside else [])
+    schema = ", ".join(f"{quoted(field.name)} {field.type}" for field in fields)
+    reader = session.readStream.format(stream.format).schema(schema).options(**options)
+    try:
+        told = aside and stream.format.lower() in TEXTS
+        df = (reader.option("columnNameOfCorruptRecord", RAW) if told else reader).load()
+    except REFUSALS as cause:
+        raise InputError(
+            "SW-433",
+            f"the stream '{stream.name}' cannot be read: {reason(cause)}",
+            expected="a format that this Spark session knows, with the options that it needs",
+            hint="check USING and OPTIONS of CREATE STREAM",
+        ) from cause
+    if own:
+        # Spark would tell what is wrong with a Python source only after the query has started.
+        own(CaseInsensitiveDict(options)).streamReader(df.schema)
+    if aside:
+        df = set_aside(df, [each.source for each in columns])
+    return df.select(*(each.column for each in columns), *([RAW, REASON] if aside else []))

@@ -1,0 +1,1 @@
+"""The engine as a stateful operator of Spark: rows to workers, state in the checkpoint, results back."""

@@ -1,0 +1,90 @@
+"""What the host asks of a kernel, and chains as such kernels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from slackwater.engine.chain import parse
+from slackwater.engine.fused import EVENT_TIME, Fused
+from slackwater.engine.stages import Later, Opening
+from slackwater.engine.state import State
+
+Batches = Mapping[str, pa.RecordBatch]
+
+RESULT = "result"
+"""The output that every kernel has. Late rows are none: whoever reads them reads the stream (spark.lateness)."""
+
+
+class Hosted(Protocol):
+    """A kernel with named inputs and outputs, all in Arrow. A step leaves the state that it is given alone."""
+
+    @property
+    def inputs(self) -> Mapping[str, pa.Schema]: ...
+
+    @property
+    def outputs(self) -> Mapping[str, pa.Schema]: ...
+
+    def init(self) -> Any: ...
+
+    def read(self, fetch: Callable[[str], bytes]) -> Any:
+        """The state whose pieces `fetch` gives by name, `head` first; others when they are needed."""
+        ...
+
+    def step(self, state: Any, batches: Batches, punctuation: int) -> tuple[Any, Batches]:
+        """One batch: an input that got no rows has none in `batches`. Times are in microseconds."""
+        ...
+
+
+class ChainKernel:
+    """A chain of operators, or a stage of one, over the one stream that is its input."""
+
+    def __init__(self, steps: Fused | Opening | Later, nothing: pa.RecordBatch, stream: str) -> None:
+        self.steps, self.nothing, self.stream = steps, nothing, stream
+        _, result, _ = steps.step(steps.init(), nothing, 0)
+        self._outputs = {RESULT: result.schema}
+
+    @property
+    def inputs(self) -> dict[str, pa.Schema]:
+        return {self.stream: self.nothing.schema}
+
+    @property
+    def outputs(self) -> dict[str, pa.Schema]:
+        return self._outputs
+
+    def init(self) -> State:
+        return self.steps.init()
+
+    def read(self, fetch: Callable[[str], bytes]) -> State:
+        return State.read(fetch)
+
+    def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
+        after, result, _ = self.steps.step(state, batches.get(self.stream, self.nothing), punctuation)
+        return after, {RESULT: result}
+
+
+def plain_columns(schema: pa.Schema) -> list[str]:
+    """The columns of a result that a query names: all but its event time."""
+    return [name for name in schema.names if name != EVENT_TIME]
+
+
+@lru_cache(maxsize=64)
+def kernel_of(document: str, stream: str) -> ChainKernel:
+    """The kernel of a chain, compiled once in each worker."""
+    fused = Fused(json.loads(document))
+    return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.schema), stream)
+
+
+@lru_cache(maxsize=64)
+def stage_of(document: str, number: int, stream: str) -> ChainKernel:
+    """The kernel of a stage, compiled once in each worker."""
+    chain = parse(document)
+    if number == 0:
+        first = Opening(chain)
+        return ChainKernel(first, first.nothing, stream)
+    later = Later(chain, number)
+    return ChainKernel(later, later.nothing, RESULT)

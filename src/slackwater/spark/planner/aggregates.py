@@ -1,0 +1,80 @@
+"""Aggregates of extents with Spark's own functions, where these need help: order, and DISTINCT."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
+from sqlglot import exp
+
+from slackwater.algebra.expressions import Tree, parsed, renamed, text
+from slackwater.algebra.nodes import Item
+from slackwater.algebra.schema import Expr, Field, Schema
+from slackwater.spark.planner.windows import ROWS
+from slackwater.spark.relation import BOUNDARY, Relation, quoted
+
+EDGES: dict[type, str] = {exp.First: "min_by", exp.AnyValue: "min_by", exp.Last: "max_by"}
+"""Calls that take one row of a group: the earliest or the latest in sequence order, not in order of processing."""
+
+
+def aggregated(relation: Relation, group: tuple[Item, ...], aggregates: tuple[Item, ...]) -> Relation:
+    """One row per extent, part and group, once the extent is closed."""
+    keys = [relation.column(item.expr).alias(item.name) for item in group]
+    values = [_call(relation, item.expr).alias(item.name) for item in aggregates]
+    # An extent with rows is never empty, so a group without aggregates needs a column to hold its place.
+    rows = F.count(F.lit(1)).alias(ROWS)
+    df = relation.df.groupBy(BOUNDARY, *relation.parts, *keys).agg(*values, rows).drop(ROWS)
+    schema = Schema(tuple(Field(item.name, item.expr.type) for item in group + aggregates))
+    return Relation(df, schema, extent=relation.extent, complete=True, parts=relation.parts)
+
+
+def needs_order(call: Tree) -> bool:
+    """Whether the result of a call depends on the order of the rows."""
+    return type(_bare(call)) in (*EDGES, exp.ArrayAgg)
+
+
+def is_distinct(call: Tree) -> bool:
+    return isinstance(_bare(call).this, exp.Distinct)
+
+
+def counts_distinct(call: Tree) -> bool:
+    return isinstance(_bare(call), exp.Count) and is_distinct(call)
+
+
+def _call(relation: Relation, expr: Expr) -> Column:
+    call = parsed(expr.sql)
+    where = [text(call.expression.this)] if isinstance(call, exp.Filter) else []
+    bare = _bare(call)
+    if needs_order(call):
+        value = text(bare.this)
+        if isinstance(call.find(exp.IgnoreNulls), exp.IgnoreNulls) or isinstance(bare, exp.ArrayAgg):
+            where.append(f"({value}) IS NOT NULL")
+        made = _in_sequence(bare, value, ", ".join(quoted(name) for name in relation.order))
+    elif counts_distinct(call):
+        # Spark has no DISTINCT in streaming aggregates, but sets.
+        values = [text(each) for each in bare.this.expressions]
+        where += [f"({value}) IS NOT NULL" for value in values]
+        made = ("CAST(size(", f"collect_set(struct({', '.join(values)}))", ") AS BIGINT)")
+    else:
+        return relation.column(expr)
+    before, called, after = made
+    guard = f" FILTER (WHERE {' AND '.join(where)})" if where else ""
+    return F.expr(before + _spelled(relation, called + guard) + after)
+
+
+def _in_sequence(call: Tree, value: str, order: str) -> tuple[str, str, str]:
+    """What stands before the aggregate, the aggregate, what stands after it."""
+    if isinstance(call, exp.ArrayAgg):
+        return "transform(array_sort(", f"collect_list(struct({order}, {value} AS __value))", "), row -> row.__value)"
+    return "", f"{EDGES[type(call)]}({value}, struct({order}))", ""
+
+
+def _spelled(relation: Relation, sql: str) -> str:
+    own = set(relation.own)
+    return renamed(Expr(sql, ""), lambda name: name if name in own else relation.spelled(name)).sql
+
+
+def _bare(call: Tree) -> Tree:
+    """The call itself, without FILTER and IGNORE NULLS."""
+    while isinstance(call, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
+        call = call.this
+    return call

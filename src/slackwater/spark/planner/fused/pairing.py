@@ -1,0 +1,46 @@
+"""Which conditions of a join find its pairs: those that compare one side with the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlglot import exp
+
+from slackwater.algebra.expressions import Tree, columns, conjuncts, parsed
+from slackwater.algebra.schema import Expr, Schema
+from slackwater.spark.planner.fused.edges import Named
+from slackwater.spark.planner.fused.trees import tree_of
+
+
+def paired(conditions: Iterable[Expr], sides: Named, cut: int) -> tuple[list[Any], list[Tree]]:
+    """The sides of each equality between the inputs, under their own names, and all other conditions."""
+    schema = Schema(sides.fields)
+    on, rest = [], []
+    for part in [parsed(part.sql).unnest() for each in conditions for part in conjuncts(each)]:
+        pair = _equated(part, schema, sides, cut)
+        if pair is None:
+            rest.append(part)
+        else:
+            on.append(pair)
+    return on, rest
+
+
+def _equated(part: Tree, schema: Schema, sides: Named, cut: int) -> list[Any] | None:
+    """The two sides of an equality between the inputs, left first; None for any other condition."""
+    if not isinstance(part, exp.EQ):
+        return None
+    of = [_side(each, schema, cut) for each in (part.this, part.expression)]
+    if sorted(of) != [0, 1]:
+        return None
+    trees = [tree_of(each, sides) for each in (part.this, part.expression)]
+    return trees if of == [0, 1] else trees[::-1]
+
+
+def _side(tree: Tree, schema: Schema, cut: int) -> int:
+    """0 for an expression over the left input, 1 over the right, 2 for anything else."""
+    named = [schema.matching(reference) for reference in columns(tree)]
+    if not named or any(len(each) != 1 for each in named):
+        return 2
+    places = {next(n for n, field in enumerate(schema.fields) if field is each[0]) >= cut for each in named}
+    return int(places.pop()) if len(places) == 1 else 2

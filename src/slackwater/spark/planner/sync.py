@@ -1,0 +1,54 @@
+"""WITH SYNC: after the rows of an extent, one row that says that the extent is complete."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import TimestampType
+
+from slackwater.algebra.instants import instants_of
+from slackwater.algebra.nodes import Frequency, Plan, Subquery, View, Window, inputs
+from slackwater.errors import QueryError
+from slackwater.spark.planner.windows import ROWS, marked
+from slackwater.spark.relation import BOUNDARY, Relation, quoted
+
+SYNC = "_sync"
+WINDOW_END = "window_end"
+
+
+def extents_of(plan: Plan) -> list[Plan]:
+    """The windows of a query itself, not those of its subqueries: a sync row tells of what they held."""
+    if isinstance(plan, (Window, Frequency, Subquery, View)) and instants_of(plan).at_boundaries:
+        return [plan]
+    return [each for child in inputs(plan) for each in extents_of(child)]
+
+
+def with_sync(relation: Relation, names: Mapping[str, str], windows: Sequence[Relation]) -> DataFrame:
+    """The rows, with `_sync` false, and a row with `_sync` true per boundary at which a window held a row.
+
+    `window_end` tells the boundary of either, unless the query has such a column of its own. What the windows held is
+    read beside the query: a selection above a window does not make it hold less.
+    """
+    columns = [F.col(quoted(name)).alias(new) for name, new in names.items()]
+    if WINDOW_END not in (new.lower() for new in names.values()):
+        columns.append(F.col(BOUNDARY).alias(WINDOW_END))
+    rows = relation.df.select(*columns, F.lit(False).alias(SYNC))
+    _check(rows)
+    held = reduce(DataFrame.union, (each.df.select(BOUNDARY) for each in windows)).select(marked(F.col(BOUNDARY)))
+    closed = held.groupBy(BOUNDARY).agg(F.count(F.lit(1)).alias(ROWS))
+    signals = closed.select(F.col(BOUNDARY).alias(WINDOW_END), F.lit(True).alias(SYNC))
+    return rows.unionByName(signals, allowMissingColumns=True)
+
+
+def _check(rows: DataFrame) -> None:
+    given = [field for field in rows.schema if field.name.lower() == WINDOW_END]
+    if not isinstance(given[0].dataType, TimestampType) or sum(name.lower() == SYNC for name in rows.columns) > 1:
+        raise QueryError(
+            "SW-303",
+            f"a column of the query has the name of one that sync rows need: {WINDOW_END} or {SYNC}",
+            expected=f"a timestamp under the name {WINDOW_END}, and no column named {SYNC}",
+            hint="give that column another name with AS",
+        )

@@ -1,0 +1,1 @@
+"""Running pipelines: checkpoints, progress, side outputs, ticks and views."""

@@ -1,0 +1,97 @@
+"""What can be known about a source or a sink without running a query: that its format exists, and its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pyspark.sql import DataFrame, SparkSession
+
+from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
+from slackwater.errors import InputError
+from slackwater.spark.batches import Batch
+from slackwater.spark.io.names import check_columns, schemas
+from slackwater.spark.io.sinks import OWN_FORMATS, batch_sink, own_sink
+from slackwater.spark.io.sources.registry import register
+from slackwater.spark.planner.plan import compile_plan
+from slackwater.spark.refusals import REFUSALS, reason
+from slackwater.spark.run.pipeline import formed
+from slackwater.spark.run.sides import entries
+
+TEXT_WITHOUT_NAMES = ("csv", "text", "socket", "kafka")
+"""Formats whose columns are what the declaration says, not what the data says."""
+
+
+def check_stream(session: SparkSession, stream: StreamDef) -> None:
+    """The format exists, and where the data itself names its columns, the declared ones are among them."""
+    register(session)
+    if stream.format.lower() in TEXT_WITHOUT_NAMES:
+        _check_format(session, stream.format, f"the stream '{stream.name}'")
+        return
+    try:
+        check_columns(stream, schemas(session, stream))
+    except REFUSALS as cause:
+        raise InputError(
+            "SW-433",
+            f"the stream '{stream.name}' cannot be read: {reason(cause)}",
+            expected="a format that this Spark session knows, with the options that it needs",
+            hint="check USING and OPTIONS of CREATE STREAM",
+        ) from cause
+
+
+def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:
+    """The columns and types that Spark gives the rows of a pipeline; what Spark refuses is an error."""
+    try:
+        return compile_plan(pipeline.plan, streams, form=formed(pipeline)[0]).dtypes
+    except REFUSALS as cause:
+        raise InputError(
+            "SW-436",
+            f"Spark refuses the pipeline '{pipeline.name}': {reason(cause)}",
+            expected="functions and types that Spark SQL has",
+            hint="check the expressions of the query",
+        ) from cause
+
+
+def check_sink(session: SparkSession, sink: SinkDef | None) -> None:
+    """The format of a sink exists."""
+    # `memory` is a sink of streams alone, which the lookup of data sources does not know.
+    if sink is not None and sink.format.lower() not in (*OWN_FORMATS, "memory"):
+        _check_format(session, sink.format, f"the sink '{sink.name}'")
+
+
+def check_outputs(pipeline: Pipeline, sides: Sequence[Pipeline]) -> None:
+    """The sink of a pipeline can take its rows; beside sides, each of all of them one of several outputs."""
+    if not sides:
+        own_sink(pipeline)
+        return
+    for each in (pipeline, *sides):
+        batch_sink(each)
+
+
+def check_sides(
+    pipeline: Pipeline, sides: Sequence[Pipeline], streams: Mapping[str, DataFrame]
+) -> list[tuple[Pipeline, list[tuple[str, str]]]]:
+    """The columns and types of queries over the sides of a pipeline."""
+    return [
+        (each, entry.read_by(each, entry.rows(streams), Batch(0, "")).dtypes)
+        for entry in entries(pipeline, sides)
+        for each in entry.readers
+    ]
+
+
+def _check_format(session: SparkSession, name: str, what: str) -> None:
+    jvm = session.sparkContext._jvm
+    if jvm is None:
+        return
+    lookup = jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource
+    state = session._jsparkSession.sessionState()
+    try:
+        lookup(name, state.conf())
+    except REFUSALS as cause:
+        if state.dataSourceManager().dataSourceExists(name):  # one that is written in Python
+            return
+        raise InputError(
+            "SW-435",
+            f"{what} has the format '{name}', which this Spark session does not know",
+            expected="a format such as parquet, csv, json, console, memory, kafka",
+            hint="check USING, or give Spark the connector: --conf spark.jars.packages=GROUP:NAME:VERSION",
+        ) from cause

@@ -1,0 +1,159 @@
+"""What runs each operator of a plan, and the plan that Spark makes of it: for `explain --physical`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from slackwater.algebra.catalog import Pipeline
+from slackwater.algebra.monotonicity import Class, class_of
+from slackwater.algebra.nodes import (
+    Aggregate,
+    Disorder,
+    Distinct,
+    Emit,
+    Frequency,
+    Join,
+    Minus,
+    Plan,
+    Project,
+    Scan,
+    Select,
+    Subquery,
+    Union,
+    View,
+    Window,
+    emits_changes,
+    inputs,
+)
+from slackwater.engine.changelog.structures import STRUCTURES
+from slackwater.spark.batches import Batch
+from slackwater.spark.planner.fused.fuse import chains, describe
+from slackwater.spark.planner.plan import compile_plan, is_entry
+from slackwater.spark.planner.ways import Host, copies_of, way_of
+from slackwater.spark.run.sides import Beside
+from slackwater.spark.run.views.reading import is_log
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An operator, how deep it stands, who runs it (`scan`, `control`, `native` or `fused`), and how."""
+
+    node: Plan
+    depth: int
+    where: str
+    how: str
+
+
+@dataclass(frozen=True, slots=True)
+class Physical:
+    """How a plan is run: by whom as a whole and why, each operator, and Spark's own plan."""
+
+    host: Host
+    reason: str
+    operators: tuple[Placed, ...]
+    spark: str
+
+
+def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
+    """How `compile_plan` runs a plan over these streams; nothing is started."""
+    way = way_of(plan)
+    reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan, chain=chains(streams))}"
+    operators = tuple(_placed(plan, way.host, emits_changes(plan)))
+    return Physical(way.host, reason, operators, explained(compile_plan(plan, streams)))
+
+
+def physical_beside(entry: Beside, reader: Pipeline, streams: Mapping[str, DataFrame]) -> Physical:
+    """How a query over late, rejected or refused rows is run: as one more output of the query that these are of."""
+    reason = f"an output of the query of '{entry.pipeline.name}', of the same batches"
+    operators = tuple(
+        Placed(each.node, each.depth, *_beside(each.node, entry)) for each in _placed(reader.plan, Host.NATIVE, False)
+    )
+    rows = entry.read_by(reader, entry.rows(streams), Batch(0, ""))
+    return Physical(Host.NATIVE, reason, operators, explained(rows))
+
+
+def _beside(plan: Plan, entry: Beside) -> tuple[str, str]:
+    match plan:
+        case Scan():
+            return "scan", entry.how
+        case Disorder():
+            return "native", "nothing to control: the rows are final as they are"
+        case Emit():
+            return "native", "batch by batch, each once"
+        case _:
+            return "native", "row by row"
+
+
+def explained(df: DataFrame) -> str:
+    """Spark's plan of a DataFrame, formatted: the tree, then each operator."""
+    jvm = df.sparkSession._jvm
+    text: str = jvm.PythonSQLUtils.explainString(df._jdf.queryExecution(), "formatted") if jvm is not None else ""
+    return text.strip()
+
+
+def _placed(plan: Plan, host: Host, changes: bool, depth: int = 0) -> Iterator[Placed]:
+    where, how = _how(plan, host, changes)
+    yield Placed(plan, depth, where, how)
+    for each in inputs(plan):
+        yield from _placed(each, host, changes, depth + 1)
+
+
+def _how(plan: Plan, host: Host, changes: bool) -> tuple[str, str]:
+    match plan:
+        case Scan(stream=stream) if is_log(stream):
+            return "scan", "what the view's own query has written, as it comes"
+        case Disorder(child=Scan(stream=stream)) if is_log(stream):
+            return "control", "rows come in order, with the punctuations of the view"
+        case Scan():
+            return "scan", "read by Spark; control reads the clocks of its rows as they pass"
+        case Disorder():
+            return "control", "sees every row of the stream; its punctuations are Spark's watermark"
+        case Select() if is_entry(plan):
+            return "scan", "moved below control: what it leaves out is never held"
+        case Project() if is_entry(plan):
+            return "scan", "moved below control: what it leaves out is never held"
+        case Emit():
+            return str(host), _emitted(plan)
+        case Aggregate() | Distinct() | Join() | Minus() if host is Host.FUSED and changes:
+            return "fused", f"in the kernel, which keeps {_kept(plan)}"
+        case _ if host is Host.FUSED:
+            return "fused", "in the kernel"
+        case _:
+            return "native", _native(plan)
+
+
+def _kept(plan: Plan) -> str:
+    """What an operator of a changelog keeps of each input, by the class of that input."""
+    if isinstance(plan, Aggregate) and class_of(plan.child) is Class.MONOTONIC:
+        return "a tally per group"
+    return ", ".join(STRUCTURES[int(class_of(each))].name for each in inputs(plan))
+
+
+def _emitted(plan: Emit) -> str:
+    return "sync rows from a second reading of the windows" if plan.sync else "append mode"
+
+
+def _native(plan: Plan) -> str:
+    match plan:
+        case Window() | Frequency():
+            copies = copies_of(plan)
+            return "every row in one extent" if copies == 1 else f"every row copied into {copies} extents"
+        case Aggregate():
+            return "an aggregate by boundary and group, which yields a boundary when the watermark has passed it"
+        case Distinct():
+            return "an aggregate by boundary and all columns, or dropDuplicates where rows are final already"
+        case Join():
+            return "both sides closed, collected by boundary and equal columns in one aggregate, and paired"
+        case Union():
+            return "both sides closed, then a union"
+        case Minus():
+            return "both sides in one aggregate by boundary and all columns"
+        case Subquery() | View():
+            return "its rows go on in the same batch, under the same watermark"
+        case Select() | Project():
+            return "row by row"
+        case _:
+            return ""

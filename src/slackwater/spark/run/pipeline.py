@@ -1,0 +1,229 @@
+"""Running pipelines: a plan, its streams and its sink become a query that reports what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.query import StreamingQuery
+from pyspark.sql.streaming.readwriter import DataStreamWriter
+
+from slackwater.algebra.catalog import Pipeline
+from slackwater.algebra.nodes import Disorder, Plan, emits_changes, walk
+from slackwater.algebra.policies import effective
+from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
+from slackwater.spark.planner.plan import compile_plan, scan_of
+from slackwater.spark.refusals import line_of
+from slackwater.spark.run.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, tagged, undivided
+from slackwater.spark.run.guard import admit
+from slackwater.spark.run.progress import OUTPUT, Ledger, Progress
+from slackwater.spark.run.sides import Beside, Refusing, entries
+from slackwater.spark.run.ticks import Silence, flushing, give, read_ticks, was_flushed
+from slackwater.spark.run.views.log import LogSink
+from slackwater.spark.watermark.accounts import accounts_after, accounts_kept, stream_of
+from slackwater.spark.watermark.control import Reads
+from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.punctuate import Account
+
+POLL = 0.1
+"""How often, in seconds, a running query is asked for new batches."""
+
+OPENING = "Initializing sources"
+"""What Spark says of a query that has not opened its sources yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How to run: until all that is there is read (`available_now`), or for ever, one batch after the other."""
+
+    available_now: bool = False
+
+    @property
+    def trigger(self) -> dict[str, Any]:
+        return {"availableNow": True} if self.available_now else {"processingTime": "0 seconds"}
+
+
+def start(
+    pipeline: Pipeline,
+    streams: Mapping[str, DataFrame],
+    checkpoint: Path,
+    manner: Manner = Manner(),  # noqa: B008
+    on_rows: Shows | None = None,
+    sides: Sequence[Pipeline] = (),
+    log: LogSink | None = None,
+    readers: Sequence[Plan] = (),
+) -> Running:
+    """Starts a pipeline, or resumes it where its checkpoint says that it stood.
+
+    `sides` are pipelines that read its late, rejected or refused rows: outputs of the same query. `on_rows` gives, for
+    a name, what shows the rows of that pipeline. The pipeline of a view writes to its `log`, which `readers` read:
+    their windows, too, are closed when its streams end.
+    """
+    admit(pipeline.plan, checkpoint)
+    form, pipeline = formed(pipeline)
+    ticks = read_ticks(_session(streams), checkpoint)
+    read = {f"{SIDE}{number}": entry for number, entry in enumerate(entries(pipeline, sides))}
+    rows = _compiled(pipeline.plan, streams, ticks, form, read)
+    rows = rows.observe(OUTPUT, F.count(RESULT if read else F.lit(1)).alias("rows"))
+    shows = on_rows or (lambda _: None)
+    delivery: Delivery | None
+    if log is not None:
+        log.open(rows)
+        delivery = Delivery(pipeline.name, checkpoint, log)
+    elif read:
+        delivery, rows = divided(pipeline, rows, checkpoint, shows, read, streams)
+    else:
+        delivery = undivided(pipeline, rows, checkpoint, shows)
+    write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
+    write = write.option("checkpointLocation", str(checkpoint)).trigger(**manner.trigger)
+    return Running(pipeline, checkpoint, write, delivery, readers)
+
+
+def formed(pipeline: Pipeline) -> tuple[Form, Pipeline]:
+    """How the pipeline's changes are written, and the pipeline without the options that say so."""
+    if pipeline.sink is None or not emits_changes(pipeline.plan):
+        return DEFAULT, pipeline
+    form, options = form_of(pipeline.sink.options)
+    return form, replace(pipeline, sink=replace(pipeline.sink, options=options))
+
+
+def _compiled(
+    plan: Plan, streams: Mapping[str, DataFrame], ticks: DataFrame | None, form: Form, read: Mapping[str, Beside]
+) -> DataFrame:
+    """The result; in one column if sides are `read`, beside those of what the operator of the query refuses."""
+    refused = {entry.scan.stream: column for column, entry in read.items() if isinstance(entry, Refusing)}
+    if refused:
+        return with_refused(plan, streams, Reads(ticks), form, RESULT, refused)
+    rows = compile_plan(plan, streams, ticks, form)
+    return tagged(rows, RESULT) if read else rows
+
+
+def _session(streams: Mapping[str, DataFrame]) -> SparkSession:
+    return next(iter(streams.values())).sparkSession
+
+
+def _writer(rows: DataFrame, pipeline: Pipeline, delivery: Delivery | None) -> DataStreamWriter:
+    if delivery is not None or pipeline.sink is None:
+        return rows.writeStream.foreachBatch(delivery)  # type: ignore[arg-type]
+    return rows.writeStream.format(pipeline.sink.format).options(**pipeline.sink.options)
+
+
+def dratios(plan: Plan) -> dict[str, float | None]:
+    """The share of late rows that each controlled stream of a plan may have."""
+    controls = [node for node in walk(plan) if isinstance(node, Disorder)]
+    return {scan_of(each).stream: effective(each.policy).dratio for each in controls}
+
+
+def closed_before(checkpoint: Path, kept: Mapping[str, Account]) -> dict[str, int]:
+    """The streams of which a flush closed every window, and before which time, in ms, their rows are late by that.
+
+    None of a stream once a row has passed that time: then its punctuation is again where its rows put it.
+    """
+    closed = {stream_of(control): account.punctuation for control, account in kept.items() if account.closed}
+    return closed if closed and was_flushed(checkpoint) else {}
+
+
+class Running:
+    """A pipeline that was started. `closed` are the streams whose windows the run before has closed."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        checkpoint: Path,
+        write: DataStreamWriter,
+        delivery: Delivery | None = None,
+        readers: Sequence[Plan] = (),
+    ) -> None:
+        self.name = pipeline.name
+        self.plan = pipeline.plan
+        self.checkpoint = checkpoint
+        self.write = write
+        after, kept = partial(accounts_after, checkpoint), accounts_kept(checkpoint)
+        self.ledger = Ledger(pipeline.name, dratios(pipeline.plan), after, kept)
+        self.closed = closed_before(checkpoint, kept)
+        self.query: StreamingQuery = write.start()
+        self.delivery = delivery
+        self.readers = readers
+        self.silence = Silence(pipeline.plan, monotonic(), readers)
+        self.told: object = None
+
+    def progress(self) -> Iterator[Progress]:
+        """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
+        while True:
+            active = self.active
+            yield from self.news()
+            if not active:
+                break
+            self.wait(POLL)
+        self.wait(POLL)
+
+    def settle(self) -> None:
+        """Waits until the query has opened its sources. Each of ours is a process of its own, which Spark gives up if
+        it does not answer within seconds: a file with many pipelines must not start all of them at once."""
+        while self.active and self.query.status["message"] == OPENING:
+            self.wait(POLL)
+
+    @property
+    def active(self) -> bool:
+        """Whether batches may still come."""
+        return bool(self.query.isActive)
+
+    def news(self) -> list[Progress]:
+        """The records of the batches that ended since the last call."""
+        records = [record for event in self._events() if (record := self.ledger.entered(event)) is not None]
+        for control in records[-1].controls if records else ():
+            self.silence.heard_of(control.stream, control.account.rows, control.account.newest, monotonic())
+        return records
+
+    def _events(self) -> Sequence[Mapping[str, Any]]:
+        """Spark's progress since the last call, perhaps with some before. All of it is a hundred records, fetched and
+        parsed in the process in which controllers run: mostly there is none that is new, or one."""
+        latest = self.query.lastProgress
+        if latest is None:
+            return []
+        before, self.told = self.told, (str(latest["runId"]), latest["batchId"], latest["timestamp"])
+        if self.told == before:
+            return []
+        alone = "addBatch" in latest["durationMs"] and latest["batchId"] == self.ledger.batch + 1
+        return [latest] if alone else self.query.recentProgress
+
+    def flush(self) -> None:
+        """Runs on, once what there was is read, until every window is closed: no more rows are expected.
+
+        A query over views alone has been told by the views that it reads.
+        """
+        if not self.silence.idle:
+            return
+        kept = accounts_kept(self.checkpoint).values()
+        newest = max((max(each.newest, each.furthest) for each in kept), default=0)
+        give(flushing(self.plan, self.readers, newest), self.checkpoint)
+        self.query = self.write.start()
+
+    def wake(self) -> None:
+        """Tells the query of streams that are silent for longer than they are waited for."""
+        for tick in self.silence.due(monotonic()):
+            give(tick, self.checkpoint)
+
+    def stop(self) -> None:
+        """Stops between two batches or in one; a batch that is cut short is done again on resuming."""
+        self.query.stop()
+
+    def wait(self, seconds: float) -> None:
+        """Waits so long, or until the query ends; raises what stopped it if it failed."""
+        try:
+            self.query.awaitTermination(seconds)  # type: ignore[arg-type]  # fractions are taken, whatever the hint says
+        except StreamingQueryException as cause:
+            known = self.delivery.failure if self.delivery else None
+            known = known or controls_of(SparkSession.active()).failure(str(self.query.runId))
+            raise known or failed(self.name, _reason(cause)) from cause
+
+
+def _reason(cause: StreamingQueryException) -> str:
+    return line_of(str(cause)) or type(cause).__name__

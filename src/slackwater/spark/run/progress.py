@@ -1,0 +1,208 @@
+"""What each batch did, as one record: for the terminal, the dashboard and whoever else asks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
+
+from slackwater.spark.operator.host import COUNTED as OUTPUTS
+from slackwater.spark.planner.fused.changes import refused_by
+from slackwater.spark.watermark.accounts import stream_of
+from slackwater.spark.watermark.control import READ
+from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.punctuate import Account
+
+OUTPUT = "slackwater.output"
+"""The name under which a pipeline's result rows are counted."""
+COUNTED = {"rows_in": "rows", "late": "late", "rejected": "untimed", "suspect": "suspect", "held_time": "held_time"}
+"""What a record counts, by what an account calls it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The disorder control of one stream: what it has counted since the pipeline first began; times in ms.
+
+    `refused` is how many rows a stream with CHANGELOG BY has refused since this run began; None of other streams.
+    """
+
+    stream: str
+    dratio: float | None
+    account: Account
+    refused: int | None = None
+
+    @property
+    def ratio(self) -> float:
+        """The realised share of late rows."""
+        return self.account.late / self.account.rows if self.account.rows else 0.0
+
+    @property
+    def hold(self) -> float:
+        """How long an on-time row waited on average, from its arrival to the punctuation that passed it."""
+        return self.account.held_time / self.account.on_time if self.account.on_time else 0.0
+
+    @property
+    def lag(self) -> int:
+        """How far the punctuation is behind the latest arrival, and the silence since then."""
+        account = self.account
+        return account.clock + account.silence - account.punctuation if account.punctuation else 0
+
+    @property
+    def closed(self) -> bool:
+        """Whether nothing is waited for: a flush took the punctuation beyond every row, and beyond the clock."""
+        return self.account.closed and self.lag < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One batch of a pipeline: counts are of this batch, `controls` and `held` of everything since the start.
+
+    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two. So are the rows that a
+    changelog `refused`, when their time came: they may have come in an earlier batch. Beside these it counts the
+    `rows_read` from views, in order and none of them late; `views` names the logs.
+    """
+
+    pipeline: str
+    batch: int
+    rows_in: int
+    rows_out: int
+    late: int
+    rejected: int
+    suspect: int
+    held: int
+    held_time: int
+    state_bytes: int
+    seconds: float
+    controls: tuple[Control, ...]
+    views: tuple[str, ...] = ()
+    rows_read: int = 0
+    refused: int = 0
+
+    @property
+    def ratio(self) -> float:
+        rows = sum(each.account.rows for each in self.controls)
+        return sum(each.account.late for each in self.controls) / rows if rows else 0.0
+
+    @property
+    def hold(self) -> float:
+        """Mean hold over all streams, in milliseconds."""
+        rows = sum(each.account.on_time for each in self.controls)
+        return sum(each.account.held_time for each in self.controls) / rows if rows else 0.0
+
+    @property
+    def recent_hold(self) -> float:
+        """Mean hold of the rows of this batch; the one so far where it had none on time."""
+        rows = self.rows_in - self.late - self.rejected - self.rows_read
+        return self.held_time / rows if rows else self.hold
+
+    @property
+    def punctuation(self) -> int:
+        """The smallest punctuation: what every stream has passed."""
+        return min((each.account.punctuation for each in self.controls), default=0)
+
+
+class Ledger:
+    """Turns Spark's progress events of one query, in order, into records; remembers what was counted before.
+
+    A query that is resumed goes on from the accounts, by control, that its checkpoint has; `after` gives those after a
+    batch.
+    """
+
+    def __init__(
+        self,
+        pipeline: str,
+        dratios: Mapping[str, float | None],
+        after: Callable[[int], Mapping[str, Account]],
+        kept: Mapping[str, Account] = MappingProxyType({}),
+    ) -> None:
+        self.pipeline = pipeline
+        self.dratios = dratios
+        self.after = after
+        self.accounts = dict(kept)
+        self.refused: Counter[str] = Counter()
+        self.batch = -1
+
+    def entered(self, event: Mapping[str, Any]) -> Progress | None:
+        """The record of an event, unless that event is no batch or was seen before."""
+        if event["batchId"] <= self.batch or "addBatch" not in event["durationMs"]:
+            return None
+        self.batch = event["batchId"]
+        observed: Mapping[str, Any] = event.get("observedMetrics") or {}
+        before, after = self.accounts, self.accounts | dict(self.after(self.batch))
+        self.accounts = after
+        counts = {
+            field: sum(
+                getattr(account, name) - getattr(before.get(key, Account()), name) for key, account in after.items()
+            )
+            for field, name in COUNTED.items()
+        }
+        read, refused = _read(observed), _refused(observed)
+        self.refused.update(refused)
+        counts["rows_in"] += sum(read.values())
+        return Progress(
+            self.pipeline,
+            self.batch,
+            rows_out=_count(observed),
+            state_bytes=sum(each["memoryUsedBytes"] for each in event["stateOperators"]),
+            seconds=event["durationMs"]["triggerExecution"] / 1_000,
+            held=sum(account.held for account in after.values()),
+            controls=tuple(self._control(name, account) for name, account in after.items()),
+            views=tuple(read),
+            rows_read=sum(read.values()),
+            refused=sum(refused.values()),
+            **counts,
+        )
+
+    def _control(self, name: str, account: Account) -> Control:
+        stream = stream_of(name)
+        return Control(stream, self.dratios.get(stream), account, self.refused.get(stream))
+
+
+def accounts(query: StreamingQuery) -> dict[str, Account]:
+    """What the controls of a query have counted so far, by the names of their streams.
+
+    The control of a DataFrame has the name of its event time. A query that has ended is still known, until another
+    begins with its checkpoint.
+
+    Of an account, `rows` = `on_time` + `late` + `untimed` (without an event time); `punctuation` is the watermark,
+    `newest` the newest event time, `furthest` that of suspect rows as well, `clock` the latest arrival, in milliseconds
+    since 1970; `suspect` counts rows that are stamped further than SKEW after their arrival; `held` rows wait now, and
+    `held_time / on_time` is for how many milliseconds one has waited on average. `help(type(account))` has all fields.
+    """
+    found = controls_of(SparkSession.active()).accounts(str(query.runId))
+    return {stream_of(name): account for name, account in found.items()}
+
+
+def _read(observed: Mapping[str, Any]) -> dict[str, int]:
+    """How many rows were read of each stream that has no controller; one that is read twice has them once."""
+    found: dict[str, int] = {}
+    for metric, row in observed.items():
+        if metric.startswith(READ):
+            name = _numbered(metric, READ)
+            found[name] = max(found.get(name, 0), int(_values(row)["rows"] or 0))
+    return found
+
+
+def _refused(observed: Mapping[str, Any]) -> dict[str, int]:
+    """How many rows each stream with CHANGELOG BY has refused."""
+    rows = [_values(row) for metric, row in observed.items() if metric.startswith(OUTPUTS)]
+    return refused_by({output: count for row in rows for output, count in row.items()})
+
+
+def _values(row: Any) -> dict[str, Any]:
+    return row.asDict() if hasattr(row, "asDict") else dict(row)
+
+
+def _count(observed: Mapping[str, Any]) -> int:
+    row = observed.get(OUTPUT)
+    return 0 if row is None else int(_values(row)["rows"] or 0)
+
+
+def _numbered(metric: str, kind: str) -> str:
+    """What a metric is of: its name without the kind and the number."""
+    return metric.removeprefix(kind).lstrip(".").partition(".")[2]

@@ -1,0 +1,76 @@
+"""The log of a kept view: a folder with a file for every batch, which holds its rows and its punctuation.
+
+Both are in one file, so that a reader has both or neither: the rows of a batch are those that its punctuation passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyspark.sql import DataFrame, SparkSession
+
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.instants import is_jump
+from slackwater.algebra.nodes import Frequency, Plan, inputs
+from slackwater.spark.batches import Batch
+from slackwater.spark.relation import quoted
+from slackwater.spark.watermark.control import CLOCK
+from slackwater.spark.watermark.policy import TICKS_PER_MS
+
+TIMESTAMP = pa.timestamp("us", "UTC")
+
+
+def read_log(session: SparkSession, folder: Path, plan: Plan) -> DataFrame:
+    """What the query that keeps a view, of this plan, writes: rows, and rows with nothing but a punctuation."""
+    columns = [f"{quoted(field.name)} {field.type}" for field in schema_of(plan)]
+    folder.mkdir(parents=True, exist_ok=True)
+    return session.readStream.schema(", ".join([*columns, f"{CLOCK} timestamp"])).parquet(str(folder))
+
+
+@dataclass(frozen=True, slots=True)
+class LogSink:
+    """Writes a view's batches. A batch that is there already is left: readers may have it, and it is the same."""
+
+    folder: Path
+    plan: Plan
+
+    def open(self, df: DataFrame) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+
+    def write(self, df: DataFrame, batch: Batch) -> None:
+        # The whole batch must run, new or not, for its rows to be counted and its state to be written.
+        rows = df.toArrow()
+        clock, before = (punctuation_of(self.plan, mark * TICKS_PER_MS) for mark in (batch.punctuation, batch.before))
+        file = self.folder / f"{batch.number:09d}.parquet"
+        if file.exists() or (clock == before and not rows.num_rows):
+            return
+        draft = self.folder / f"_{file.name}"
+        # In one group of rows, so that one task reads them, in their order.
+        pq.write_table(_with_clock(rows, clock), draft, row_group_size=rows.num_rows + 1)
+        draft.rename(file)
+
+
+def punctuation_of(plan: Plan, mark: int) -> int:
+    """The punctuation of what a plan yields, where `mark` is that of its streams: the last row of a slot of time is
+    known only when the slot has passed.
+
+    >>> from slackwater.algebra.lengths import Kind, Length
+    >>> from slackwater.algebra.nodes import Scan
+    >>> punctuation_of(Frequency(Scan("S", "S", (), "ts"), Length(10, Kind.TIME)), 29)
+    20
+    """
+    below = min((punctuation_of(each, mark) for each in inputs(plan)), default=mark)
+    match plan:
+        case Frequency(every=every, strict=False) if every.is_time and not is_jump(plan):
+            return below - below % every.amount
+    return below
+
+
+def _with_clock(rows: pa.Table, clock: int) -> pa.Table:
+    schema = pa.schema([field.with_nullable(True) for field in rows.schema])
+    marked = rows.cast(schema).append_column(CLOCK, pa.nulls(rows.num_rows, TIMESTAMP))
+    mark = {field.name: pa.nulls(1, field.type) for field in schema} | {CLOCK: pa.array([clock], TIMESTAMP)}
+    return pa.concat_tables([marked, pa.table(mark, marked.schema)])

@@ -1,0 +1,142 @@
+"""An adaptive watermark under Spark's own operators."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import count
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import NumericType, TimestampType
+
+from slackwater.algebra.nodes import Policy
+from slackwater.errors import InputError, nearest
+from slackwater.spark.relation import quoted
+from slackwater.spark.watermark import policy as policies
+from slackwater.spark.watermark.accounts import control_name
+from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks
+from slackwater.spark.watermark.steering import Spec
+
+CLOCK = "__slackwater_clock"
+READ = "slackwater.read"
+WATERMARKED = "spark.watermarkDelayMs"
+BARRIER = f"{CLOCK} IS NULL AND spark_partition_id() >= 0"
+"""Removes the punctuation rows above the watermark. Its second half is always true and not deterministic, so that
+Catalyst moves no later predicate below it: one that did get there would remove the punctuations themselves."""
+
+_numbers = count(1)
+
+
+def with_disorder_control(
+    df: DataFrame,
+    event_time: str,
+    dratio: float | str | None = None,
+    *,
+    arrival: str | None = None,
+    source: str | None = None,
+    slack: int | None = None,
+    bsize: int | None = None,
+    estimator: str | None = None,
+    idle: str | None = None,
+    skew: str | None = None,
+) -> DataFrame:
+    """`df` with a watermark on `event_time` that keeps at most a share `dratio` of the rows late.
+
+    Takes the place of `withWatermark`: any streaming query can follow, and on a batch DataFrame it does nothing.
+    `arrival` names the column with the arrival time (without it, the time at which Spark took the row in), `source`
+    the one that names the sender. The rest is the policy, as in the brackets of the language. The controller's state
+    is in the query's checkpoint, wherever that is. What it has counted: `accounts(query)`.
+    """
+    policy = policies.stated(dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew)
+    return controlled(df, event_time, policy, arrival=arrival, source=source)
+
+
+def controlled(
+    df: DataFrame,
+    event_time: str,
+    policy: Policy,
+    *,
+    arrival: str | None = None,
+    source: str | None = None,
+) -> DataFrame:
+    """`df` under the control of a policy; see `with_disorder_control`."""
+    _check(df, event_time, arrival, source)
+    if not df.isStreaming:
+        return df
+    return clocked(Reads().rows(df, event_time, policy, arrival=arrival, source=source), event_time, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """The streams of one query as they are read: of each, its controller takes notice once.
+
+    `ticks` (see `Tick`) tell of time that passes while no row comes.
+    """
+
+    ticks: DataFrame | None = None
+    done: set[str] = field(default_factory=set)
+
+    def rows(
+        self,
+        df: DataFrame,
+        event_time: str,
+        policy: Policy,
+        *,
+        arrival: str | None = None,
+        source: str | None = None,
+        name: str = "",
+    ) -> DataFrame:
+        """The rows of a stream. One that brings its punctuations along needs no controller, nor does one at rest."""
+        if CLOCK in df.columns:
+            return _counted(df, name)
+        control = control_name(name, event_time, policy, arrival, source)
+        if not df.isStreaming or control in self.done:
+            return df
+        self.done.add(control)
+        spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
+        return gauged(df, spec, event_time, arrival, source, own_ticks(self.ticks, name))
+
+
+def clocked(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFrame:
+    """Rows with a watermark on `event_time` that follows the punctuations of `clock`, or that controllers move."""
+    if clock is None:
+        merged = rows.withWatermark(event_time, f"{FAR} days")
+    else:
+        waiting = rows.withColumn(CLOCK, F.lit(None).cast("timestamp"))
+        ticking = clock.withColumn(event_time, F.col(CLOCK))
+        merged = waiting.unionByName(ticking, allowMissingColumns=True).withWatermark(CLOCK, "0 seconds").where(BARRIER)
+    return merged.select(*[_marked(rows, name, event_time) for name in rows.columns])
+
+
+def clock_of(df: DataFrame) -> DataFrame | None:
+    """The punctuations that a stream brings along, if it does."""
+    return df.where(F.col(CLOCK).isNotNull()).select(CLOCK) if CLOCK in df.columns else None
+
+
+def _counted(df: DataFrame, name: str) -> DataFrame:
+    """Without the punctuations; how many rows there are is in Spark's progress, as no controller counts them."""
+    rows = df.where(F.col(CLOCK).isNull()).drop(CLOCK)
+    return rows.observe(f"{READ}.{next(_numbers)}.{name}", F.count(F.lit(1)).alias("rows"))
+
+
+def _marked(df: DataFrame, name: str, event_time: str) -> Column:
+    """The event time carries the mark by which Spark's operators know that the watermark is its own."""
+    if name != event_time:
+        return F.col(quoted(name))
+    return F.col(quoted(name)).alias(name, metadata={**df.schema[name].metadata, WATERMARKED: 0})
+
+
+def _check(df: DataFrame, event_time: str, arrival: str | None, source: str | None) -> None:
+    for role, name in (("event time", event_time), ("arrival", arrival), ("source", source)):
+        if name is not None and name not in df.columns:
+            raise InputError("SW-430", f"there is no column '{name}' for the {role}", hint=nearest(name, df.columns))
+    for role, name in (("event time", event_time), ("arrival", arrival)):
+        if name is not None and not isinstance(df.schema[name].dataType, TimestampType):
+            kind = df.schema[name].dataType
+            function = "timestamp_millis" if isinstance(kind, NumericType) else "to_timestamp"
+            raise InputError(
+                "SW-431",
+                f"the {role} '{name}' is of type {kind.simpleString()}",
+                expected="a column of type timestamp",
+                hint=f"convert it first, for example with {function}({name})",
+            )

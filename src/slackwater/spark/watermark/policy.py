@@ -1,0 +1,53 @@
+"""What a user states about disorder, as the algebra's policy, and the controller that keeps it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slackwater.algebra.lengths import ticks_of
+from slackwater.algebra.nodes import Policy
+from slackwater.algebra.policies import effective
+from slackwater.algebra.ratios import parse_ratio
+from slackwater.disorder import ESTIMATORS, Controller, controller
+from slackwater.disorder.budget.sources import SourceHold
+from slackwater.errors import InputError, nearest
+
+UNIT = "ms"
+"""Spark's watermark has this resolution, so the controller reckons in it: then its late rows are Spark's."""
+TICKS_PER_MS = 1_000
+
+
+def stated(
+    dratio: float | str | None = None,
+    *,
+    slack: int | None = None,
+    bsize: int | None = None,
+    estimator: str | None = None,
+    idle: str | None = None,
+    skew: str | None = None,
+) -> Policy:
+    """The policy that these arguments state, each checked.
+
+    >>> stated(dratio="1%", idle="30 seconds")
+    Policy(dratio=0.01, slack=None, bsize=None, estimator=None, idle=30000000, skew=None)
+    """
+    if estimator is not None and estimator not in ESTIMATORS:
+        raise InputError("SW-422", f"unknown estimator {estimator!r}", hint=nearest(estimator, ESTIMATORS))
+    return Policy(parse_ratio(dratio), slack, bsize, estimator, ticks_of(idle), ticks_of(skew))
+
+
+def controller_of(policy: Policy) -> Controller:
+    """A new controller for a policy, with the defaults of the language filled in."""
+    full = effective(policy)
+    idle = (full.idle or 0) // TICKS_PER_MS
+    # `budget` weighs what a silent sender may still send; the others wait for it.
+    silence: dict[str, Any] = {"idle": idle} if full.estimator == "budget" else {"hold": SourceHold(idle, unit=UNIT)}
+    return controller(
+        full.dratio,
+        full.estimator or "slack",
+        full.slack,
+        full.bsize,
+        unit=UNIT,
+        skew=None if full.skew is None else full.skew // TICKS_PER_MS,
+        **silence,
+    )

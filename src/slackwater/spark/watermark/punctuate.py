@@ -1,0 +1,193 @@
+"""A controller with its account: what it makes of each batch, from bytes to bytes."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields, replace
+
+import numpy as np
+
+from slackwater.algebra.nodes import Policy
+from slackwater.algebra.policies import effective
+from slackwater.disorder import NO_PUNCTUATION, Controller
+from slackwater.disorder.clock import LATEST, minus
+from slackwater.disorder.state import pack, unpack
+from slackwater.spark.watermark.policy import TICKS_PER_MS, controller_of
+from slackwater.spark.watermark.readings import Batch, Reading
+
+EPOCH = 0
+"""Spark's watermark starts here: a row before 1970 is late to every query that has a watermark."""
+VERSION = 1
+LATER = "furthest"
+"""What accounts of version 1 did not have from the start: a checkpoint may lack it."""
+END = LATEST // TICKS_PER_MS - 1
+"""No punctuation is later: in microseconds, as Spark counts, it must be within int64."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What the control of one stream has seen since the query began.
+
+    Times are in milliseconds, points in time since 1970: `datetime.fromtimestamp(account.punctuation / 1000)`.
+
+    rows         all rows = `on_time` + `late` + `untimed`, exactly
+    late         rows behind the punctuation when they came; `late / rows` is held against DRATIO
+    untimed      rows without an event time
+    suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
+    punctuation  what has happened before it is taken to be complete: the watermark. 0 before there is one
+    newest       the newest event time of a row that is not suspect
+    furthest     the newest event time of all rows, beyond which a flush goes
+    clock        the latest arrival
+    silence      how long ago that was when a tick last told; 0 while rows come
+    held         rows that wait for the punctuation to pass them
+    held_time    how long rows have waited, all together: `held_time / on_time` is the mean
+    """
+
+    punctuation: int = EPOCH
+    rows: int = 0
+    late: int = 0
+    untimed: int = 0
+    suspect: int = 0
+    held: int = 0
+    clock: int = EPOCH
+    held_time: int = 0
+    newest: int = EPOCH
+    silence: int = 0
+    furthest: int = EPOCH
+
+    @property
+    def on_time(self) -> int:
+        return self.rows - self.late - self.untimed
+
+    @property
+    def closed(self) -> bool:
+        """Whether the punctuation is beyond the newest row: a flush took it there, or a silence."""
+        return bool(self.newest) and self.punctuation > self.newest
+
+
+def account_in(kept: bytes) -> Account:
+    """The account that was kept with a controller's state."""
+    found = unpack(kept, "control", VERSION)
+    lacking = {LATER} - set(found.batch.schema.names)
+    return Account(**{field.name: found.integer(field.name) for field in fields(Account) if field.name not in lacking})
+
+
+class Controlled:
+    """One controller with its account, from bytes to bytes."""
+
+    def __init__(self, policy: Policy, *, in_arrival_order: bool, kept: bytes | None) -> None:
+        self.in_arrival_order = in_arrival_order
+        self.idle = (effective(policy).idle or 0) // TICKS_PER_MS
+        self.controller = controller_of(policy)
+        self.account = Account()
+        if kept is not None:
+            self.controller.restore(unpack(kept, "control", VERSION).blob("controller"))
+            self.account = account_in(kept)
+
+    def enter(self, reading: Reading) -> Account:
+        """The account after a batch."""
+        after = observed(self.controller, self.account, reading)
+        self.account = ticked(self.controller, after, reading.batch, self.idle)
+        return self.account
+
+    def kept(self) -> bytes:
+        return pack("control", VERSION, {**asdict(self.account), "controller": self.controller.state()})
+
+
+def observed(controller: Controller, before: Account, reading: Reading) -> Account:
+    """The account after a batch: rows are late against the punctuation *before* it (language.md)."""
+    rows = reading.batch.rows
+    counts = _counts(controller, before, reading)
+    progress = controller.progress
+    clock = max(before.clock, counts.clock)
+    return replace(
+        before,
+        punctuation=max(before.punctuation, EPOCH if progress.punctuation == NO_PUNCTUATION else progress.punctuation),
+        rows=before.rows + rows,
+        late=before.late + counts.late,
+        untimed=before.untimed + rows - counts.late - counts.on_time,
+        suspect=before.suspect + counts.suspect,
+        held=progress.held,
+        clock=clock,
+        newest=max(before.newest, counts.newest),
+        furthest=max(before.furthest, counts.furthest),
+        silence=0 if rows else before.silence,
+        # Little: what is held from one batch to the next waits for as long as the clock moves between them.
+        held_time=before.held_time
+        + _wrapped(clock * counts.on_time - counts.arrivals)
+        + (before.held * (clock - before.clock) if before.clock else 0),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Of a batch: the rows behind the punctuation, the others and the sum of their arrivals, and the latest times."""
+
+    late: int
+    on_time: int
+    suspect: int
+    arrivals: int
+    clock: int
+    newest: int
+    furthest: int
+
+
+def _counts(controller: Controller, before: Account, reading: Reading) -> _Counts:
+    """Gives a batch to the controller."""
+    sums = reading.sums
+    if sums is None:
+        return _listed(controller, before, reading.batch)
+    if sums.tally is None and len(reading.batch.event):
+        _observe(controller, reading.batch)
+    else:
+        controller.enter(sums.tally, sums.late - sums.early, sums.suspect)
+    latest = max(EPOCH, sums.clock), max(EPOCH, sums.newest), max(EPOCH, sums.furthest)
+    return _Counts(sums.late, sums.on_time, sums.suspect, sums.arrivals, *latest)
+
+
+def _listed(controller: Controller, before: Account, batch: Batch) -> _Counts:
+    suspect = _observe(controller, batch)
+    on_time = batch.event >= before.punctuation
+    arrivals = int(batch.arrival[on_time].sum(dtype=np.int64))
+    late = int(np.count_nonzero(~on_time))
+    latest = (
+        int(batch.arrival.max(initial=EPOCH)),
+        _newest(batch, controller.skew),
+        int(batch.event.max(initial=EPOCH)),
+    )
+    return _Counts(late, len(on_time) - late, suspect, arrivals, *latest)
+
+
+def _observe(controller: Controller, batch: Batch) -> int:
+    """Gives the rows of a batch to the controller; how many of them are suspect."""
+    before, after_epoch = controller.progress.suspect, batch.event >= EPOCH
+    source = None if batch.source is None else batch.source[after_epoch]
+    controller.observe(batch.event[after_epoch], batch.arrival[after_epoch], source)
+    return controller.progress.suspect - before
+
+
+def _wrapped(time: int) -> int:
+    """What a difference of sums is, though the sums may have gone beyond int64 and come round."""
+    return (time + 2**63) % 2**64 - 2**63
+
+
+def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:
+    """The account after a tick. A stream that is silent for longer than `idle` is taken to go on with the clock from
+    its newest row; one that has ended goes `beyond` all its windows, also those of rows from the future."""
+    newest = before.newest or batch.newest
+    last = max(newest, before.furthest, batch.newest)
+    silence = 0 if batch.rows else max(batch.silence, before.silence)
+    targets = [newest + silence - idle] if silence > idle and newest else []
+    targets += [min(last + batch.beyond, END)] if batch.beyond is not None and last else []
+    if not targets:
+        return before
+    return replace(
+        before,
+        punctuation=max(before.punctuation, controller.advance(max(targets))),
+        held=controller.progress.held,
+        silence=silence,
+        held_time=before.held_time + before.held * (silence - before.silence),
+    )
+
+
+def _newest(batch: Batch, skew: int) -> int:
+    return int(batch.event[minus(batch.event, batch.arrival) <= skew].max(initial=EPOCH))

@@ -1,0 +1,142 @@
+"""Runs a plan's changelog kernel over feeds, and says what came of it as the interpreter would."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+from tests.engine.running import plain_rows, through_bytes
+
+from slackwater.algebra.nodes import Plan, Scan, walk
+from slackwater.engine.arrays import LATEST
+from slackwater.engine.changelog.boundaries import AtBoundaries, Kernel, changelog_kernel
+from slackwater.engine.changelog.log import Log
+from slackwater.engine.state import State
+from slackwater.semantics import Answer, Change, Feed, Late, Rejected
+from slackwater.semantics.streams import clocks_of
+from slackwater.semantics.values import orders
+from slackwater.spark.planner.fused.changelog import changes_of
+
+Given = tuple[dict[str, tuple[Mapping[str, Any], ...]], dict[str, int]]
+"""The rows of a batch by stream, and the punctuations that are in force in it."""
+
+
+@dataclass
+class Ran:
+    """Per batch: the changelog, late and refused rows by stream, and the state after it."""
+
+    changes: list[Change] = field(default_factory=list)
+    lines: list[pa.RecordBatch] = field(default_factory=list)
+    late: list[dict[str, list[tuple[Any, ...]]]] = field(default_factory=list)
+    refused: list[dict[str, list[tuple[Any, ...]]]] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+    logs: list[Log] = field(default_factory=list)
+
+
+def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[Given]:
+    """What the feeds give batch by batch; a flush is one more, at the end of time."""
+    scans = [node for node in walk(plan) if isinstance(node, Scan)]
+    clocks = clocks_of(scans, feeds, flush)
+    count = len(next(iter(clocks.values())).in_force)
+    made: list[Given] = []
+    for number in range(count):
+        rows = {
+            name: feeds[name].batches[number].rows if name in feeds and number < len(feeds[name].batches) else ()
+            for name in clocks
+        }
+        made.append((rows, {name: clock.at(number) for name, clock in clocks.items()}))
+    return made
+
+
+def ran(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True, **options: Any) -> Ran:
+    """What the kernel of a plan yields over feeds."""
+    return run(changelog_kernel(changes_of(plan), **options), given_by(plan, feeds, flush))
+
+
+def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
+    """What a kernel yields; `stored` takes the state to bytes and back after every batch."""
+    made, state = Ran(), kernel.init()
+    numbers: dict[tuple[int, ...], int] = {}
+    for number, (rows, marks) in enumerate(batches):
+        given = {name: record_batch(kernel, name, each) for name, each in rows.items()}
+        state, lines, late, refused, log = kernel.step(state, given, marks)
+        made.changes += changes_in(log, number, numbers)
+        made.lines.append(lines)
+        made.late.append({name: plain_rows(each) for name, each in late.items()})
+        made.refused.append({name: plain_rows(each) for name, each in refused.items()})
+        made.logs.append(log)
+        if stored:
+            state = through_bytes(state)
+        made.states.append(state)
+    return made
+
+
+def record_batch(kernel: Kernel, name: str, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    schema = kernel.chain.chain.schema if isinstance(kernel, AtBoundaries) else kernel.query.inputs[name].schema
+    return pa.RecordBatch.from_pylist([{column: row.get(column) for column in schema.names} for row in rows], schema)
+
+
+def changes_in(log: Log, batch: int, numbers: dict[tuple[int, ...], int]) -> list[Change]:
+    """A changelog with the numbers of its tuples."""
+    names = log.born.rows.schema.names
+    made = []
+    for kind, tuples in (("insert", log.born), ("delete", log.ended)):
+        values = plain_rows(tuples.rows)
+        for place in range(len(tuples)):
+            identity = tuple(int(each[place]) for each in tuples.ids)
+            if kind == "insert":
+                assert identity not in numbers
+            number = numbers.setdefault(identity, len(numbers) + 1)
+            end = int(tuples.end[place])
+            start = int(log.at[place] if kind == "delete" else tuples.start[place])
+            to = start if kind == "delete" else None if end == LATEST else end
+            made.append(Change(kind, dict(zip(names, values[place], strict=True)), start, to, batch, number))
+    return sorted(made, key=lambda each: (each.valid_from, each.type != "delete"))
+
+
+def answer_of(plan: Plan, found: Ran) -> Answer:
+    """What a kernel yielded, as the interpreter says it; the changes as their rows say."""
+    scans = [node for node in walk(plan) if isinstance(node, Scan)]
+    changes = [
+        Change(kind, dict(zip(lines.schema.names[3:], values, strict=True)), start, to, batch, 0)
+        for batch, lines in enumerate(found.lines)
+        for kind, start, to, *values in plain_rows(lines)
+    ]
+    late, rejected, refused = [], [], []
+    for scan in scans:
+        names = [each.name for each in scan.fields]
+        for batch, (slow, again) in enumerate(zip(found.late, found.refused, strict=True)):
+            for *values, late_by, punctuation, missed in slow[scan.stream]:
+                row = dict(zip(names, values, strict=True))
+                if late_by is None:
+                    rejected.append(Rejected(scan.stream, scan.alias, row, batch))
+                else:
+                    late.append(Late(scan.stream, scan.alias, row, late_by, punctuation, missed, batch))
+            for values in again[scan.stream]:
+                refused.append(Rejected(scan.stream, scan.alias, dict(zip(names, values, strict=True)), batch))
+    return Answer((), (), tuple(late), tuple(rejected), tuple(refused), tuple(changes))
+
+
+def table_at(changes: Sequence[Change], time: int) -> Counter[Any]:
+    """The rows that live at a point in time, as a multiset; floats to the last digits but two."""
+    come = [change for change in changes if change.valid_from <= time]
+    ended = {change.number for change in come if change.type == "delete"}
+    live = [
+        each
+        for each in come
+        if each.type == "insert" and each.number not in ended and (each.valid_to is None or each.valid_to > time)
+    ]
+    return Counter(orders(map(rounded, each.row.values())) for each in live)
+
+
+def rounded(value: Any) -> Any:
+    return float(f"{value:.11e}") + 0.0 if isinstance(value, float) else value
+
+
+def moments(*logs: Sequence[Change]) -> list[int]:
+    """Every time at which a table may change, and the tick before."""
+    times = {each.valid_from for log in logs for each in log} | {each.valid_to or 0 for log in logs for each in log}
+    return sorted(times | {time - 1 for time in times})

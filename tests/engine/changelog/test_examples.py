@@ -1,0 +1,31 @@
+"""The page that says what changelogs are, run by kernels: figures 2 to 7 of APAS among its examples, row by row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.engine.changelog.running import answer_of, ran
+
+from slackwater.algebra.nodes import Emit, Mode, walk
+from slackwater.testing.examples import Example, read_examples
+
+PAGE = Path(__file__).parents[3] / "docs" / "semantics.md"
+CHANGES = [
+    example
+    for example in read_examples(PAGE.read_text())
+    if any(isinstance(node, Emit) and node.mode is Mode.CHANGES for node in walk(example.plan))
+]
+
+
+@pytest.mark.parametrize("example", CHANGES, ids=lambda example: example.title)
+def test_the_changelog_is_the_one_worked_out_by_hand(example: Example):
+    found = ran(example.plan, example.feeds, example.flush)
+    got = example.got(answer_of(example.plan, found))
+    assert got == dict(example.expected)
+
+
+def test_the_figures_are_among_them():
+    titles = " ".join(each.title for each in CHANGES)
+    assert all(f"figure {number}" in titles for number in (2, 5, 6, 7))
+    assert "figures 3 and 4" in titles

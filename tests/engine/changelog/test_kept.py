@@ -1,0 +1,128 @@
+"""What is kept grows with what lives, not with what has passed; and by class, as the table says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engine.changelog.compositions import compositions
+from tests.engine.changelog.running import given_by, run
+from tests.engine.changelog.trees import E, S, distinct, grouped, kernel, of_k, rows, window
+
+from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.reading import parse
+from slackwater.engine.changelog.structures import STRUCTURES, kept
+from slackwater.engine.changelog.timeline import NOTHING, best
+from slackwater.engine.state import State
+from slackwater.spark.planner.fused.changelog import changes_of
+from slackwater.testing.plans import Case
+
+W = window(S, 10)
+JOIN = {"op": "join", "class": 3, "key": None, "columns": ["k", "x", "t", "k2", "x2", "t2"], "condition": None} | {
+    "on": [[["column", "k"], ["column", "k"]]],
+    "left": W,
+    "right": window(S, 5),
+}
+MINUS = {"op": "minus", "class": 4, "key": ["k"], "left": of_k(W), "right": of_k(window(S, 3))}
+QUERIES = {
+    "sum": grouped(W, "sum", "x"),
+    "max": grouped(W, "max", "x"),
+    "count distinct": grouped(W, "count", "x", distinct=True),
+    "distinct": distinct(of_k(W)),
+    "minus": MINUS,
+    "join": JOIN,
+    "sum of sums": grouped(grouped(W, "sum", "x"), "max", "a"),
+}
+
+
+def after(query: dict[str, Any], batches: int, key: int = 0) -> State:
+    """The state after so many batches of 20 rows over 10 ticks; with `key`, no key ever comes back."""
+    made = kernel(query)
+    state = made.init()
+    for number in range(batches):
+        first = number * 10
+        given = [(each % 5 + key * number * 5, each, first + each // 2) for each in range(20)]
+        state = made.step(state, {"S": rows(*given)}, first + 10).state
+    return state
+
+
+def largest(state: State) -> int:
+    return max(len(column) for column in state.head.values())
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_what_has_passed_is_forgotten(name: str):
+    early, late = after(QUERIES[name], 4, key=1), after(QUERIES[name], 60, key=1)
+    assert late.rows <= 2 * early.rows
+    assert largest(late) <= 2 * largest(early)
+
+
+def test_of_a_stream_that_never_ends_only_tallies_are_kept():
+    assert after(grouped(S, "sum", "x"), 30).rows == 0
+    assert after(grouped(S, "max", "x"), 30).rows <= 10
+    assert after(grouped(S, "count", "x", distinct=True), 30).rows <= 200
+    assert after(distinct(of_k(S)), 30).rows <= 10
+
+
+def test_the_head_is_small_where_groups_are_few():
+    assert largest(after(grouped(W, "avg", "x"), 30)) <= 5
+
+
+def test_structures_are_chosen_by_class():
+    edits = grouped(window(E, 10, level=4), "sum", "x")
+    inputs = {"S": {"columns": [["k", "int"], ["x", "int"], ["ts", "timestamp"]], "time": "ts"}}
+    inputs["E"] = {"columns": [["op", "string"], ["k", "int"], ["x", "int"], ["ts", "timestamp"]]} | {
+        "time": "ts",
+        "change_type": "op",
+        "key": ["k"],
+    }
+    lines = kept(parse({"inputs": inputs, "query": edits}))
+    assert [(line.operator, line.depth, line.level, line.key, line.structure) for line in lines] == [
+        ("aggregate", 0, 4, ("k",), ("expiry order and key index",)),
+        ("window", 1, 4, ("k",), ()),
+        ("source", 2, 4, ("k",), ("rows beyond the punctuation", "index on k")),
+    ]
+    by_query = {
+        name: kept(parse({"inputs": inputs, "query": query}))[0].structure
+        for name, query in {"join": JOIN, "stream": grouped(S, "sum", "x"), "distinct": distinct(of_k(JOIN))}.items()
+    }
+    assert by_query == {
+        "join": ("queue", "queue"),
+        "stream": ("a tally per group",),
+        "distinct": ("expiry order",),
+    }
+
+
+def test_the_table_of_structures():
+    told = {level: (each.expires, each.ordered, each.indexed) for level, each in STRUCTURES.items()}
+    assert told == {
+        1: (False, True, False),
+        2: (True, True, False),
+        3: (True, False, False),
+        4: (True, False, True),
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 12), st.integers(-5, 5)), max_size=12))
+def test_the_best_of_stretches_is_the_best_of_those_that_cover_a_point(given: list[tuple[int, int, int]]):
+    low = np.array([start for start, _, _ in given], np.int64)
+    high = np.array([start + length for start, length, _ in given], np.int64)
+    rank = np.array([each for *_, each in given], np.int64)
+    wanted = [
+        max((each for start, length, each in given if start <= point < start + length), default=NOTHING)
+        for point in range(30)
+    ]
+    assert best(low, high, rank, 30).tolist() == wanted
+
+
+@settings(max_examples=10, deadline=None)
+@given(case=compositions())
+def test_a_host_may_keep_every_piece_but_the_head_as_it_was_written(case: Case):
+    written: dict[str, bytes] = {}
+    for state in run(Changes(changes_of(case.plan)), given_by(case.plan, case.feeds), stored=False).states:
+        pieces = {name: state.piece(name) for name in state.names()}
+        assert all(written.setdefault(name, piece) == piece for name, piece in pieces.items() if name != "head")

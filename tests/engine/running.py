@@ -1,0 +1,81 @@
+"""Runs a plan's kernel over a feed, batch by batch, with the state through bytes between batches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from slackwater.algebra.nodes import Plan
+from slackwater.engine.fused import Fused
+from slackwater.engine.state import State
+from slackwater.semantics.feeds import Clock, Feed
+from slackwater.spark.planner.fused.lowering import chain_of
+
+
+@dataclass
+class Ran:
+    """Per batch: the rows with their times, the late rows, and the state after it."""
+
+    rows: list[list[tuple[tuple[Any, ...], int]]] = field(default_factory=list)
+    late: list[list[tuple[Any, ...]]] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
+
+
+Given = tuple[tuple[Mapping[str, Any], ...], int]
+"""The rows of a batch, and the punctuation that is in force in it."""
+
+
+def given_by(feed: Feed, flush: bool = True) -> list[Given]:
+    """What a feed gives batch by batch; a flush is one more, at the end of time."""
+    clock = Clock.of([batch.punctuation for batch in feed.batches], len(feed.batches), flush)
+    batches = [*(batch.rows for batch in feed.batches), *([()] if flush else [])]
+    return [(rows, clock.at(number)) for number, rows in enumerate(batches)]
+
+
+def ran(plan: Plan, feed: Feed, stored: bool = True) -> Ran:
+    """What the kernel of a plan yields over a feed and a flush."""
+    return run(Fused(chain_of(plan)), given_by(feed), stored)
+
+
+def run(kernel: Fused, batches: Iterable[Given], stored: bool = True) -> Ran:
+    """What a kernel yields; `stored` takes the state to bytes and back after every batch."""
+    made, state = Ran(), kernel.init()
+    names = [name for name, _ in kernel.chain.columns]
+    for rows, punctuation in batches:
+        given = [{name: row.get(name) for name in names} for row in rows]
+        batch = pa.RecordBatch.from_pylist(given, kernel.chain.schema)
+        state, output, late = kernel.step(state, batch, punctuation)
+        made.rows.append([(values[:-1], values[-1]) for values in plain_rows(output)])
+        made.late.append(plain_rows(late))
+        if stored:
+            state = through_bytes(state)
+        made.states.append(state)
+    return made
+
+
+def through_bytes(state: State) -> State:
+    """The state as a host would have it in the next batch."""
+    pieces = {name: state.piece(name) for name in state.names()}
+    return State.read(pieces.__getitem__)
+
+
+def plain_rows(batch: pa.RecordBatch) -> list[tuple[Any, ...]]:
+    """Rows as tuples; times as microseconds."""
+    columns = [
+        (column.cast(pa.timestamp("us")).cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
+        for column in batch.columns
+    ]
+    return list(zip(*columns, strict=True)) if columns else []
+
+
+def close(one: Any, two: Any) -> bool:
+    """Equal; numbers to the last digits but one, NaN equal to NaN."""
+    if isinstance(one, float) and isinstance(two, float):
+        return (math.isnan(one) and math.isnan(two)) or math.isclose(one, two, rel_tol=1e-13, abs_tol=1e-300)
+    if isinstance(one, tuple | list):
+        return len(one) == len(two) and all(map(close, one, two))
+    return type(one) is type(two) and one == two

@@ -1,0 +1,157 @@
+"""Laws that every kernel keeps, over random plans and streams: it answers as the interpreter, however rows are cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import chain, pairwise
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engine.running import Given, Ran, close, given_by, ran, run
+
+from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
+from slackwater.algebra.nodes import Frequency, Window, inputs, with_inputs
+from slackwater.engine import segments
+from slackwater.engine.arrays import EARLIEST
+from slackwater.engine.fused import Fused
+from slackwater.semantics import Answer, Feed, interpret
+from slackwater.spark.planner.fused.lowering import chain_of
+from slackwater.testing.plans import Case, Shape, seeded_cases
+
+LAW = settings(max_examples=60, deadline=None)
+KINDS = {
+    "streams": Shape(joins=False, sets=False, subqueries=False, instants=("stream", "sampled")),
+    "rows": Shape(joins=False, sets=False, subqueries=False, instants=("rows",)),
+    "jumps": Shape(joins=False, sets=False, subqueries=False, instants=("jumps",)),
+    "boundaries": Shape(joins=False, sets=False, subqueries=False, instants=("boundaries",)),
+    "nested": Shape(joins=False, sets=False),
+}
+ANY = KINDS["nested"]
+
+
+def the_feed(case: Case) -> Feed:
+    (feed,) = case.feeds.values()
+    return feed
+
+
+def told(answer: Answer, batches: int) -> Ran:
+    """The interpreter's answer, in the form of the kernels': late rows first by batch, then those without a time."""
+    made = Ran()
+    for batch in range(batches):
+        made.rows.append([(tuple(each.row.values()), each.time) for each in answer.rows if each.batch == batch])
+        late = [
+            (*each.row.values(), each.late_by, each.punctuation, each.missed)
+            for each in answer.late
+            if each.batch == batch
+        ]
+        made.late.append(
+            late + [(*each.row.values(), None, None, None) for each in answer.rejected if each.batch == batch]
+        )
+    return made
+
+
+def check(case: Case) -> None:
+    found = ran(case.plan, the_feed(case))
+    wanted = told(interpret(case.plan, case.feeds, flush=True), len(found.rows))
+    assert close(found.rows, wanted.rows)
+    late = [sorted(batch, key=lambda row: row[-1] is None) for batch in found.late]
+    assert close(late, wanted.late)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@LAW
+@given(data=st.data())
+def test_a_kernel_answers_what_the_plan_means(kind: str, data: st.DataObject):
+    check(data.draw(seeded_cases(KINDS[kind])))
+
+
+@pytest.mark.parametrize("change", ["parts and counts differ", "strict"])
+@LAW
+@given(data=st.data())
+def test_jumping_windows_that_no_query_text_gives(change: str, data: st.DataObject):
+    case = data.draw(seeded_cases(KINDS["jumps"]))
+    check(Case(jumping(case.plan, change), case.feeds))
+
+
+def jumping(plan: Any, change: str) -> Any:
+    """The plan with the counts of its jumping windows apart from their parts, or at rows at multiples of a time."""
+    match plan:
+        case Window(every=every) if every != ONE_TUPLE:
+            return apart(plan, every, change)
+        case Frequency(child=Window(every=within) as window, every=every) if within == ONE_TUPLE:
+            return apart(window, every, change)
+        case _:
+            return with_inputs(plan, tuple(jumping(each, change) for each in inputs(plan)))
+
+
+def apart(window: Window, every: Length, change: str) -> Frequency:
+    bare = Window(window.child, window.range, ONE_TUPLE, window.by)
+    if change == "strict":
+        return Frequency(bare, Length(3, Kind.TIME), strict=True)
+    return Frequency(replace(bare, by=("id",)), every, by=("v",))
+
+
+@LAW
+@given(data=st.data())
+def test_any_cut_into_batches_gives_the_same_rows_and_loses_the_same(data: st.DataObject):
+    case = data.draw(seeded_cases(ANY))
+    kernel, batches = Fused(chain_of(case.plan)), given_by(the_feed(case))
+    once, again = run(kernel, batches), run(kernel, data.draw(cut(batches)))
+    assert list(chain(*once.rows)) == list(chain(*again.rows))
+    assert lost(once) == lost(again)
+
+
+@st.composite
+def cut(draw: st.DrawFn, batches: list[Given]) -> list[Given]:
+    """The same rows in other batches, some of them empty, with the punctuations between the same rows."""
+    made: list[Given] = []
+    before = EARLIEST
+    for rows, punctuation in batches:
+        cuts = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=2)))
+        edges = [0, *cuts, len(rows)]
+        parts = [rows[start:end] for start, end in pairwise(edges)]
+        made += [(part, before) for part in parts[:-1]] + [(parts[-1], punctuation)]
+        before = punctuation
+    return made
+
+
+def lost(found: Ran) -> list[tuple[Any, ...]]:
+    """Rows that missed something, and how much; how late they were depends on where the punctuation falls."""
+    return [(*row[:-3], row[-1]) for batch in found.late for row in batch if row[-1]]
+
+
+@LAW
+@given(case=seeded_cases(ANY))
+def test_the_size_of_segments_does_not_matter(case: Case):
+    whole = ran(case.plan, the_feed(case))
+    sizes = segments.MOST, segments.FEW
+    segments.MOST, segments.FEW = 3, 0
+    try:
+        assert ran(case.plan, the_feed(case)).rows == whole.rows
+    finally:
+        segments.MOST, segments.FEW = sizes
+
+
+@LAW
+@given(case=seeded_cases(ANY))
+def test_a_host_may_keep_every_piece_but_the_head_as_it_was_written(case: Case):
+    states = ran(case.plan, the_feed(case), stored=False).states
+    written: dict[str, bytes] = {}
+    for state in states:
+        pieces = {name: state.piece(name) for name in state.names()}
+        assert all(written.setdefault(name, piece) == piece for name, piece in pieces.items() if name != "head")
+
+
+@LAW
+@given(case=seeded_cases(ANY))
+def test_a_step_leaves_the_state_before_it_alone(case: Case):
+    """A batch may be run again from the same state, after a failure."""
+    kernel = Fused(chain_of(case.plan))
+    states = run(kernel, given_by(the_feed(case)), stored=False).states
+    before = [{name: state.piece(name) for name in state.names()} for state in states]
+    for state, (rows, punctuation) in zip(states, given_by(the_feed(case))[1:], strict=False):
+        kernel.step(state, pa.RecordBatch.from_pylist(list(rows), kernel.chain.schema), punctuation)
+    assert before == [{name: state.piece(name) for name in state.names()} for state in states]

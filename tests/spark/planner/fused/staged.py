@@ -1,0 +1,64 @@
+"""A chain in stages without Spark: every bucket of every stage steps in every batch, and hands its answers on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+from tests.engine.running import Given, Ran, plain_rows, through_bytes
+
+from slackwater.engine.chain import Chain
+from slackwater.engine.stages import Later, Opening
+from slackwater.engine.state import State
+from slackwater.spark.operator.blobs import BUCKETS, with_places
+from slackwater.spark.operator.handing import hashed, split
+from slackwater.spark.planner.fused.cutting import Stages
+
+PARTS = 3
+"""So many partitions of Spark's, and buckets of the first stage."""
+
+
+def run_in_stages(chain: Chain, found: Stages, batches: Sequence[Given]) -> Ran:
+    """What the stages yield; what comes together in a bucket comes in the wrong order, the state through bytes."""
+    chain = replace(chain, cuts=found.cuts)
+    kernels = [Opening(chain), *(Later(chain, number + 1) for number in range(len(found.cuts)))]
+    states: list[dict[int, State]] = [{} for _ in kernels]
+    made = Ran()
+    for number, (rows, punctuation) in enumerate(batches):
+        given = _buckets(chain, rows, number, found.columns[0])
+        late: list[pa.RecordBatch] = []
+        for stage, kernel in enumerate(kernels):
+            outputs = []
+            for bucket in range(PARTS) if stage == 0 else BUCKETS if found.columns[stage] else BUCKETS[:1]:
+                own = given.get(bucket, [])
+                batch = pa.concat_batches(list(reversed(own))) if own else kernel.nothing
+                state = states[stage].get(bucket, kernel.init())
+                state, output, aside = kernel.step(state, batch, punctuation)
+                states[stage][bucket] = through_bytes(state)
+                outputs.append(output)
+                late += [aside] if stage == 0 else []
+            if stage + 1 < len(kernels):
+                given = {}
+                for output in outputs:
+                    for bucket, own in split(output, found.columns[stage + 1]):
+                        given.setdefault(bucket, []).append(own)
+        made.rows.append([(row[:-1], row[-1]) for output in outputs for row in plain_rows(output)])
+        made.late.append([row for aside in late for row in plain_rows(aside)])
+    return made
+
+
+def _buckets(chain: Chain, rows: Sequence[object], number: int, by: Sequence[str]) -> dict[int, list[pa.RecordBatch]]:
+    """The rows of a batch by bucket, those of each partition with their places."""
+    names = chain.schema.names
+    plain = [{name: row.get(name) for name in names} for row in rows]  # type: ignore[attr-defined]
+    size = -(-len(plain) // PARTS) or 1
+    found: dict[int, list[pa.RecordBatch]] = {}
+    for part in range(PARTS):
+        batch = pa.RecordBatch.from_pylist(plain[part * size : (part + 1) * size], chain.schema)
+        placed = with_places(batch, number, part, 0)
+        buckets = hashed([batch.column(name) for name in by]) % PARTS
+        for bucket in range(PARTS):
+            # The rows of a bucket come in the order of their partitions: `run_in_stages` turns the blobs round.
+            found.setdefault(bucket, []).insert(0, placed.filter(pa.array(buckets == bucket)))
+    return found

@@ -1,0 +1,113 @@
+"""Changelogs on Spark are those of the kernels, whose law is the interpreter; buckets change nothing."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.engine.changelog.running import given_by, run
+from tests.engine.running import plain_rows
+from tests.spark.conformance import _plain, found
+
+from slackwater.algebra.nodes import Plan
+from slackwater.engine.changelog.boundaries import changelog_kernel
+from slackwater.errors import InputError, QueryError
+from slackwater.lang import bind_query
+from slackwater.rewrite import rewrite
+from slackwater.semantics import Batch, Feed
+from slackwater.spark.planner.fused.changelog import changes_of
+from slackwater.spark.planner.fused.changes import Form, describe, form_of, kept_by
+from slackwater.spark.planner.ways import Host, way_of
+from slackwater.testing.catalog import CATALOG
+from slackwater.testing.choices import Seeded
+from slackwater.testing.streams import make_feeds
+
+SECOND = 1_000_000
+QUERIES = {
+    "grouped aggregate": """SELECT kind, COUNT(*) AS n, MAX(v) AS top
+        FROM Readings [RANGE 5 seconds] GROUP BY kind EMIT CHANGES""",
+    "join": """SELECT r.id, r.v, p.v AS pulse FROM Readings [RANGE 20 seconds] AS r, Pulses [RANGE 30 seconds] AS p
+        WHERE r.id = p.id EMIT CHANGES""",
+    "distinct": "SELECT DISTINCT id, kind FROM Readings [RANGE 5 seconds] EMIT CHANGES",
+    "minus": """SELECT id FROM Readings [RANGE 9 seconds] EXCEPT SELECT id FROM Pulses [RANGE 3 seconds]
+        EMIT CHANGES""",
+    "boundaries": """SELECT id, SUM(v) AS total FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id
+        EMIT CHANGES""",
+    "sampled": """SELECT id, COUNT(*) AS n FROM Readings [FREQUENCY 2 seconds PARTITIONED BY id] GROUP BY id
+        EMIT CHANGES""",
+    "sampled of two": """SELECT id, COUNT(*) AS n FROM (SELECT id FROM Readings UNION ALL SELECT id FROM Pulses) AS q
+        [FREQUENCY 2 seconds PARTITIONED BY id] GROUP BY id EMIT CHANGES""",
+    "groups of two and a sample": """SELECT id, SUM(n) AS total FROM (SELECT p.id, COUNT(*) AS n FROM Readings AS r
+        [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds] GROUP BY p.id
+        UNION ALL SELECT id, v FROM Readings [FREQUENCY 2 seconds]) AS q [RANGE 3 TUPLES] GROUP BY id EMIT CHANGES""",
+    "pairs of the last rows": """SELECT id, w, row_number FROM (SELECT r.id, p.v AS w FROM Readings
+        [RANGE 2 TUPLES] AS r, Pulses [RANGE 30 seconds] AS p) AS q EMIT CHANGES""",
+    "the last rows with extents": """SELECT r.id, p.v FROM Readings [RANGE 2 TUPLES, FREQUENCY 3 seconds] AS r,
+        Pulses [RANGE 30 seconds SLIDE 3 seconds] AS p EMIT CHANGES""",
+    "everything": "SELECT COUNT(*) AS n FROM Readings WHERE v > 0 EMIT CHANGES",
+}
+TWO = ("join", "minus", "sampled of two", "groups of two and a sample", "pairs of the last rows")
+STREAMS = {name: ["Readings", "Pulses"] for name in (*TWO, "the last rows with extents")}
+
+
+def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
+    """What the kernel yields in one piece, when the last punctuations have acted."""
+    longest = max(len(feed.batches) for feed in feeds.values())
+    ended = {
+        name: replace(feed, batches=feed.batches + (Batch(),) * (longest - len(feed.batches) + 1))
+        for name, feed in feeds.items()
+    }
+    kernel = changelog_kernel(changes_of(plan), net=True)
+    lines = run(kernel, given_by(plan, ended, flush=False)).lines
+    return Counter(tuple(map(_plain, row)) for each in lines for row in plain_rows(each))
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_changelog_is_that_of_its_kernel(spark, tmp_path, name):
+    plan = rewrite(bind_query(QUERIES[name], CATALOG)).plan
+    streams = STREAMS.get(name, ["Readings"])
+    given = (make_feeds(Seeded(seed), streams, punctuation="trailing", unit=SECOND, max_rows=40) for seed in range(20))
+    feeds, answer = next((each, told) for each in given if len(told := expected(plan, each)) > 3)
+    assert found(spark, plan, feeds, CATALOG, tmp_path) == answer
+
+
+def test_the_planner_says_who_runs_it_in_which_buckets_and_what_is_kept():
+    plan = bind_query(QUERIES["join"], CATALOG)
+    assert way_of(plan).host is Host.FUSED
+    assert str(describe(plan)) == (
+        "in buckets by Readings.id, Pulses.id: no operator needs rows of two of them together"
+    )
+    assert [(each.operator, each.level, each.structure) for each in kept_by(plan) if each.operator == "join"] == [
+        ("join", 3, ("queue", "queue"))
+    ]
+    whole = bind_query(QUERIES["everything"], CATALOG)
+    assert describe(whole).columns == ()
+
+
+def test_what_has_no_kernel_is_refused_when_it_is_planned():
+    plan = bind_query("SELECT id FROM Edits [FREQUENCY 2 seconds] EMIT CHANGES", CATALOG)
+    with pytest.raises(QueryError, match="cannot be counted"):
+        way_of(plan)
+
+
+@pytest.mark.parametrize(
+    ("options", "form"),
+    [
+        ({}, Form()),
+        ({"changelog.netChanges": "false"}, Form(net=False)),
+        ({"changelog.updates": "true"}, Form(profile="updates")),
+        ({"CHANGELOG.PROFILE": "debezium"}, Form(profile="debezium")),
+        ({"changelog.upserts": "true", "changelog.netChanges": "false"}, Form(net=False, upserts=True)),
+    ],
+)
+def test_a_sink_says_how_its_changelog_is_written(options, form):
+    assert form_of({"path": "x"} | options) == (form, {"path": "x"})
+
+
+@pytest.mark.parametrize(
+    "options", [{"changelog.netChanges": "no"}, {"changelog.profile": "flonk"}, {"changelog.upserts": "1"}]
+)
+def test_other_ways_are_refused(options):
+    with pytest.raises((InputError, QueryError)):
+        form_of(options)

@@ -1,0 +1,107 @@
+"""What a running pipeline asks Spark for: no more progress than there is news."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from slackwater.algebra.catalog import Pipeline
+from slackwater.lang import bind_query
+from slackwater.spark.run.pipeline import Running, closed_before
+from slackwater.spark.run.ticks import Tick, flushing, give
+from slackwater.spark.watermark.punctuate import Account
+from slackwater.testing.catalog import CATALOG
+
+PLAN = bind_query("SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 2 seconds]", CATALOG)
+
+
+class Query:
+    """A query in the place of Spark's: its progress, and how often all of it was asked for."""
+
+    def __init__(self) -> None:
+        self.events: list[dict[str, Any]] = []
+        self.asked = 0
+
+    def start(self) -> Query:
+        return self
+
+    def ends(self, batch: int, *, idle: bool = False) -> None:
+        durations = {"triggerExecution": 5} if idle else {"triggerExecution": 5, "addBatch": 3}
+        told = {"runId": "r", "batchId": batch, "timestamp": str(len(self.events)), "durationMs": durations}
+        self.events.append({**told, "stateOperators": [], "observedMetrics": {}})
+
+    @property
+    def lastProgress(self) -> dict[str, Any] | None:  # noqa: N802
+        return self.events[-1] if self.events else None
+
+    @property
+    def recentProgress(self) -> list[dict[str, Any]]:  # noqa: N802
+        self.asked += 1
+        return self.events
+
+
+@pytest.fixture
+def query() -> Query:
+    return Query()
+
+
+@pytest.fixture
+def running(query: Query, tmp_path: Path) -> Running:
+    return Running(Pipeline("answers", None, PLAN), tmp_path, query)  # type: ignore[arg-type]
+
+
+def batches(running: Running) -> list[int]:
+    return [record.batch for record in running.news()]
+
+
+def test_a_poll_without_news_fetches_no_progress(running, query):
+    assert batches(running) == []
+    query.ends(0)
+    assert [batches(running) for _ in range(5)] == [[0], [], [], [], []]
+    query.ends(1)
+    assert batches(running) == [1]
+    assert query.asked == 0
+
+
+def test_batches_that_ended_between_two_polls_are_all_told(running, query):
+    query.ends(0)
+    assert batches(running) == [0]
+    for batch in (1, 2, 3):
+        query.ends(batch)
+    assert batches(running) == [1, 2, 3]
+    query.ends(4)
+    query.ends(4, idle=True)
+    assert batches(running) == [4]
+    query.ends(5, idle=True)
+    assert batches(running) == []
+    query.ends(5)
+    assert batches(running) == [5]
+
+
+def test_a_pipeline_that_goes_on_begins_with_the_batch_that_its_checkpoint_has(running, query):
+    query.ends(57)
+    assert batches(running) == [57]
+
+
+@pytest.mark.parametrize(
+    ("ticks", "account", "closed"),
+    [
+        ([], Account(punctuation=900, newest=1_000), {}),
+        ([Tick("Readings", silence=5_000)], Account(punctuation=4_000, newest=1_000), {}),
+        ([flushing(PLAN)], Account(punctuation=5_001, newest=1_000), {"Readings": 5_001}),
+        (
+            [flushing(PLAN), Tick("Readings", silence=5_000)],
+            Account(punctuation=5_001, newest=1_000),
+            {"Readings": 5_001},
+        ),
+        ([flushing(PLAN)], Account(punctuation=5_001, newest=9_000), {}),
+    ],
+    ids=["no tick", "silence", "a flush", "silence after a flush", "rows have passed it"],
+)
+def test_a_flush_of_the_run_before_is_known_until_a_row_passes_it(tmp_path, ticks, account, closed):
+    (tmp_path / "ticks").mkdir()
+    for tick in ticks:
+        give(tick, tmp_path)
+    assert closed_before(tmp_path, {"Readings-0badcafe": account}) == closed

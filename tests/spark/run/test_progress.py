@@ -1,0 +1,88 @@
+"""The ledger: one record per batch from Spark's events, every row counted once."""
+
+from dataclasses import asdict
+from functools import partial
+
+import pytest
+
+from slackwater.disorder.state import pack
+from slackwater.spark.operator.host import COUNTED
+from slackwater.spark.run.progress import OUTPUT, Ledger
+from slackwater.spark.watermark.accounts import accounts_after, accounts_kept
+from slackwater.spark.watermark.punctuate import Account
+from slackwater.spark.watermark.state_files import StateFiles
+
+CONTROL = "Traffic-0badcafe"
+
+
+def event(batch: int, out: int | None = None, **durations: int) -> dict[str, object]:
+    return {
+        "batchId": batch,
+        "durationMs": {"addBatch": 5, "triggerExecution": 1_500} | durations,
+        "stateOperators": [{"memoryUsedBytes": 70}, {"memoryUsedBytes": 30}],
+        "observedMetrics": {OUTPUT: {"rows": out}},
+    }
+
+
+FIRST = Account(punctuation=900, rows=100, late=0, untimed=1, suspect=2, held=40, clock=1_000, held_time=2_000)
+SECOND = Account(punctuation=1_700, rows=150, late=3, untimed=1, suspect=2, held=30, clock=2_000, held_time=7_300)
+
+
+@pytest.fixture
+def ledger() -> Ledger:
+    return Ledger("fastest", {"Traffic": 0.05}, {0: {CONTROL: FIRST}, 1: {CONTROL: SECOND}, 2: {}}.__getitem__)
+
+
+def test_a_record_counts_its_own_batch_and_its_controls_count_all(ledger):
+    ledger.entered(event(0))
+    record = ledger.entered(event(1, out=12))
+    assert (record.batch, record.rows_in, record.rows_out) == (1, 50, 12)
+    assert (record.late, record.rejected, record.suspect, record.held) == (3, 0, 0, 30)
+    assert (record.state_bytes, record.seconds) == (100, 1.5)
+    (control,) = record.controls
+    assert (control.stream, control.dratio, control.account) == ("Traffic", 0.05, SECOND)
+    assert control.ratio == record.ratio == 3 / 150
+    assert control.hold == record.hold == 7_300 / 146
+    assert control.lag == 300
+    assert record.punctuation == 1_700
+
+
+def test_a_resumed_query_counts_on_from_what_its_checkpoint_has(tmp_path):
+    kept = StateFiles(f"{tmp_path}/control/{CONTROL}")
+    for batch, account in enumerate((FIRST, SECOND)):
+        kept.write(batch, pack("control", 1, {**asdict(account), "controller": b""}))
+    assert accounts_kept(tmp_path) == {}
+    (tmp_path / "commits").mkdir()
+    (tmp_path / "commits" / "0").touch()
+    after = partial(accounts_after, tmp_path)
+    resumed = Ledger("fastest", {"Traffic": 0.05}, after, accounts_kept(tmp_path))
+    record = resumed.entered(event(1))
+    assert (record.rows_in, record.late, record.rejected, record.suspect) == (50, 3, 0, 0)
+    assert record.recent_hold == (7_300 - 2_000) / 47
+    assert record.controls[0].account == SECOND
+
+
+def test_refused_rows_are_counted_by_batch_and_since_the_run_began(ledger):
+    before = ledger.entered(event(0))
+    assert (before.refused, before.controls[0].refused) == (0, None)
+    for batch, refused in ((1, 2), (2, None)):
+        told = event(batch)
+        told["observedMetrics"] = {f"{COUNTED}.7": {"refused/Traffic": refused}}
+        record = ledger.entered(told)
+        assert (record.refused, record.controls[0].refused) == (refused or 0, 2)
+
+
+def test_a_batch_without_rows_keeps_the_account(ledger):
+    ledger.entered(event(0))
+    ledger.entered(event(1))
+    record = ledger.entered(event(2, out=4))
+    assert (record.rows_in, record.late, record.rows_out) == (0, 0, 4)
+    assert record.controls[0].account == SECOND
+
+
+def test_idle_triggers_and_repeated_events_are_no_batches(ledger):
+    idle = event(0)
+    idle["durationMs"] = {"triggerExecution": 3}
+    assert ledger.entered(idle) is None
+    assert ledger.entered(event(0)) is not None
+    assert ledger.entered(event(0)) is None
