@@ -16,7 +16,6 @@ from slackwater.errors import QueryError
         (Policy(dratio=0.05), 0.05, "budget"),
         (Policy(dratio=0.05, slack=20), 0.05, "budget"),
         (Policy(dratio=0.05, slack=0), 0.05, "budget"),
-        (Policy(dratio=0.0), 0.0, "budget"),
         (Policy(bsize=100), 0.001, "budget"),
         (Policy(dratio=0.05, estimator="adaptive"), 0.05, "adaptive"),
     ],
@@ -33,12 +32,14 @@ def test_defaults_are_said_to_be_defaults():
     assert in_words(Policy(slack=10)).startswith("SLACK 10 IDLE")
 
 
-@pytest.mark.parametrize(("text", "ratio"), [("1%", 0.01), ("0.5 %", 0.005), ("0.01", 0.01), (0.05, 0.05), ("100%", 1)])
+@pytest.mark.parametrize(
+    ("text", "ratio"), [("1%", 0.01), ("0.5 %", 0.005), ("0.01", 0.01), (0.05, 0.05), ("99%", 0.99)]
+)
 def test_ratios(text: str | float, ratio: float):
     assert parse_ratio(text) == pytest.approx(ratio)
 
 
-@pytest.mark.parametrize("text", ["101%", "-1%", "many", "", "%", 2, -0.1, float("nan"), "nan%"])
+@pytest.mark.parametrize("text", ["0%", "100%", 0, 1, "101%", "-1%", "many", "", "%", 2, -0.1, float("nan"), "nan%"])
 def test_what_is_no_ratio(text: str | float):
     with pytest.raises(QueryError, match="SW-113"):
         parse_ratio(text)

@@ -73,6 +73,8 @@ SECTIONS: dict[str, list[str]] = {
     ],
     "Disorder control": [
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO 101%]",
+        "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO 0%]",
+        "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO 100%]",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO -1%]",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO 0.01]",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes SLACK 1.5]",

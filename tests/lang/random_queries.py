@@ -86,7 +86,7 @@ class Queries:
         return f"RANGE {self.pick(TIMES + ROWS)}, FREQUENCY {self.pick(TIMES + ROWS)}{by}"
 
     def policy(self) -> list[str]:
-        ratio = f"DRATIO {self.pick(['1', '0.1', '12.5', '0', '33.333'])}%"
+        ratio = f"DRATIO {self.pick(['1', '0.1', '12.5', '99.9', '33.333'])}%"
         using = self.pick(["", " USING budget", " using two-max", " USING Max_Delay"])
         choices = [ratio + using, f"SLACK {self.rng.randint(0, 99)}", "BSIZE 7", "IDLE 30 seconds", "skew 5 minutes"]
         return self.some(choices, 2)

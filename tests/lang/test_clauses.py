@@ -76,7 +76,7 @@ def test_units_of_rows(unit: str):
 
 @pytest.mark.parametrize(
     ("written", "ratio"),
-    [("1%", 0.01), ("0.1%", 0.001), ("100%", 1.0), ("0%", 0.0), (".5 %", 0.005), ("12.50%", 0.125)],
+    [("1%", 0.01), ("0.1%", 0.001), ("99.5%", 0.995), (".5 %", 0.005), ("12.50%", 0.125)],
 )
 def test_ratios(written: str, ratio: float):
     assert first(bound(f"SELECT vehID FROM Sensors [DRATIO {written}]"), Disorder).policy.dratio == ratio
@@ -144,6 +144,8 @@ def test_the_frequency_of_the_result_stands_at_any_kind_of_item(item: str):
         ("[SLIDE 5 seconds]", "SW-212", "SLIDE 5 seconds"),
         ("[RANGE 1 minute SLIDE 1 minute FREQUENCY 5 tuples]", "SW-213", "SLIDE 1 minute"),
         ("[DRATIO 101%]", "SW-113", "DRATIO 101%"),
+        ("[DRATIO 100%]", "SW-113", "DRATIO 100%"),
+        ("[DRATIO 0.0%]", "SW-113", "DRATIO 0.0%"),
         ("[DRATIO -1%]", "SW-113", "DRATIO -1%"),
         ("[DRATIO 0.01]", "SW-113", "DRATIO 0.01"),
         ("[DRATIO 1% USING budgt]", "SW-127", "budgt"),

@@ -128,7 +128,7 @@ def test_percentile_cont_stays_exact():
 
 
 def test_ratios_are_printed_as_they_were_read():
-    for percent in ("1", "0.1", "33.333333333333", "99.99", "0.007", "14.000000000000002"):
+    for percent in ("1", "0.1", "0.000000000001", "33.333333333333", "99.99", "0.007", "14.000000000000002"):
         plan = bind_query(f"SELECT vehID FROM Sensors [DRATIO {percent}%]", CATALOG)
         assert bind_query(print_query(plan), CATALOG) == plan
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import isfinite
-
 from slackwater.errors import QueryError
 
 
 def parse_ratio(value: str | float | None) -> float | None:
-    """A share between 0 and 1 from `"1%"`, `"0.01"` or a number.
+    """Return the share between 0 and 1, both excluded, that `"1%"`, `"0.01"` or a number states.
 
     >>> parse_ratio("1%"), parse_ratio(0.05), parse_ratio(None)
     (0.01, 0.05, None)
@@ -21,15 +19,19 @@ def parse_ratio(value: str | float | None) -> float | None:
         )
     except ValueError as cause:
         raise _wrong(value) from cause
-    if not (isfinite(ratio) and 0 <= ratio <= 1):
-        raise _wrong(value)
+    if not 0 < ratio < 1:
+        raise _wrong(value, ratio)
     return ratio
 
 
-def _wrong(value: str | float) -> QueryError:
+def _wrong(value: str | float, ratio: float = -1) -> QueryError:
+    hints = {
+        0.0: "no wait is long enough for every row: write a small share such as 0.01%",
+        1.0: "write SLACK 0 to wait for no row",
+    }
     return QueryError(
         "SW-113",
         f"{value} is not a drop ratio",
-        expected="a share from 0% to 100%",
-        hint="write the share of rows that may be late, such as 1%",
+        expected="a share above 0% and below 100%",
+        hint=hints.get(ratio, "write the share of rows that may be late, such as 1%"),
     )

@@ -25,7 +25,7 @@ def parse_duration(text: str | None) -> float | None:
 
 
 def parse_share(text: str) -> float:
-    """A drop ratio such as `1%`."""
+    """Return the drop ratio that a text such as `1%` states."""
     return parse_ratio(text) or 0.0
 
 

@@ -29,7 +29,6 @@ from slackwater.algebra.nodes import (
     View,
     Window,
 )
-from slackwater.algebra.ratios import parse_ratio
 from slackwater.algebra.schema import Expr
 from slackwater.errors import QueryError
 
@@ -194,8 +193,8 @@ def _policy(policy: Policy) -> list[str]:
 
 def _percentage(ratio: float) -> str:
     """The shortest percentage that reads as this ratio."""
-    texts = (f"{ratio * 100:.{digits}f}".rstrip("0").rstrip(".") + "%" for digits in range(1, 18))
-    return next((each for each in texts if parse_ratio(each) == ratio), f"{ratio * 100:.17f}%")
+    texts = (f"{ratio * 100:.{digits}f}".rstrip("0").rstrip(".") for digits in range(1, 18))
+    return next((each for each in texts if float(each) / 100 == ratio), f"{ratio * 100:.17f}") + "%"
 
 
 def _aliased(name: str, alias: str) -> str:
