@@ -59,7 +59,7 @@ def test_the_fused_operator_alone_is_said_to_need_rocksdb():
 
 
 def test_workers_are_forked_from_a_process_without_what_only_the_driver_needs():
-    told = "import sys, slackwater.spark.shim.daemon; print(*[name for name in sys.modules if 'slackwater' in name])"
+    told = "import sys, slackwater.spark.run.daemon; print(*[name for name in sys.modules if 'slackwater' in name])"
     out = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout.split()
     assert "slackwater.spark.operator.operator" in out
     assert not {"slackwater.spark.watermark.punctuate", "slackwater.spark.watermark.steering"} & set(out)

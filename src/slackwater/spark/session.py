@@ -81,7 +81,7 @@ def _local() -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(min(8, os.cpu_count() or 2)),
         "spark.driver.extraJavaOptions": JVM_OPTIONS,
         "spark.python.use.daemon": "true",
-        "spark.python.daemon.module": "slackwater.spark.shim.daemon",
+        "spark.python.daemon.module": "slackwater.spark.run.daemon",
     }
 
 

@@ -11,6 +11,9 @@ import pyspark.sql.streaming.proto.StateMessage_pb2
 import pyspark.worker  # noqa: F401
 from pyspark.daemon import manager
 
+import slackwater.spark.io.sources.registry
+import slackwater.spark.operator.operator  # noqa: F401
+
 if __name__ == "__main__":
     # After each task a worker collects garbage (33 ms for what is imported here): nothing of this is garbage, ever.
     gc.freeze()
