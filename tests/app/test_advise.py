@@ -8,10 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from matplotlib.figure import Figure
 
 from slackwater.algebra.lengths import Length
-from slackwater.app.advise import Request, advise
-from slackwater.app.advise_plot import plot
+from slackwater.app.advise import Advice, Request, advise
+from slackwater.app.advise_plot import _course, plot
 from slackwater.disorder.replay.trace import timestamps
 from slackwater.errors import InputError
 
@@ -120,6 +121,39 @@ def test_columns_that_cannot_be_the_clocks_are_doubted(trace: Path, tmp_path: Pa
     assert "more than a year after they happened" in advise(request(file, event="level")).warning
 
 
+@pytest.fixture(scope="module")
+def ahead(tmp_path_factory: pytest.TempPathFactory) -> tuple[Advice, Advice]:
+    """Advice on Pareto delays in which 0.5% of the rows are stamped a day ahead, and on the same without these rows."""
+    folder = tmp_path_factory.mktemp("ahead")
+    generator = np.random.default_rng(5)
+    event = START + np.arange(6_000) * 40
+    arrival = event + np.minimum(generator.pareto(1.6, 6_000) * 400, 60_000).astype(np.int64)
+    order = np.argsort(arrival, kind="stable")
+    event, arrival, bad = event[order], arrival[order], np.arange(6_000) % 200 == 100
+    (folder / "ahead.csv").write_text(csv(event + 86_400_000 * bad, arrival))
+    (folder / "without.csv").write_text(csv(event[~bad], arrival[~bad]))
+    return advise(request(folder / "ahead.csv")), advise(request(folder / "without.csv"))
+
+
+def test_suspect_rows_are_counted_and_in_no_figure(ahead: tuple[Advice, Advice]):
+    found, expected = ahead
+    assert found.suspect == 30
+    assert "30 rows are suspect and left out: stamped more than 5 minutes after their arrival" in found.notes
+    assert [line.mean_hold for line in found.lines] == [line.mean_hold for line in expected.lines]
+    # Half a percent of rows that are held to the end of the recording are not within p99, but in every mean.
+    assert all(line.mean_hold < line.p99_hold for line in found.lines if line.p99_hold is not None)
+    assert found.batches.event.max() == expected.batches.event.max()
+    document = found.document()
+    assert (document["suspect"], document["watermark_delay_seconds"]) == (30, expected.watermark_delay)
+
+
+def test_a_plain_watermark_is_said_to_break_on_suspect_rows(ahead: tuple[Advice, Advice]):
+    found, expected = ahead
+    assert found.plain_late_share > 0.9 and f"it would have lost {found.plain_late_share:.1%}" in found.sentence
+    assert "Do not use a plain withWatermark here" in found.sentence and "withWatermark(..., " not in found.sentence
+    assert expected.plain_late_share <= 0.01 and "withWatermark(..., " in expected.sentence
+
+
 def test_unsorted_rows_are_sorted_with_a_note(trace: Path, tmp_path: Path):
     lines = trace.read_text().splitlines()
     shuffled = tmp_path / "shuffled.csv"
@@ -179,3 +213,10 @@ def test_a_year_among_dates_is_a_date():
 def test_the_plot_is_a_picture(trace: Path, tmp_path: Path):
     plot(advise(request(trace)), tmp_path / "plot.png")
     assert (tmp_path / "plot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_plot_shows_the_rows_that_are_not_suspect(ahead: tuple[Advice, Advice]):
+    axes = Figure().subplots()
+    _course(axes, ahead[0])
+    low, high = axes.get_ylim()
+    assert -100 < low < high < 10  # not the 86,400 s of the rows a day ahead

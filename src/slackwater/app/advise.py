@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -11,19 +11,29 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.algebra.lengths import MICROSECONDS, Length
+from slackwater.algebra.lengths import MICROSECONDS, Kind, Length
 from slackwater.algebra.policies import DEFAULT_SKEW, ratio_text
 from slackwater.disorder import ESTIMATORS, controller
 from slackwater.disorder.replay.optimum import optimum
-from slackwater.disorder.replay.replaying import Batches, Ints, Measures, batches_by_rows, batches_by_time, replay
+from slackwater.disorder.replay.replaying import (
+    Batches,
+    Ints,
+    Measures,
+    batches_by_rows,
+    batches_by_time,
+    late_rows,
+    replay,
+)
 from slackwater.disorder.replay.trace import AUTO, Trace, place_of
-from slackwater.disorder.replay.yardsticks import best_constant, best_per_interval
+from slackwater.disorder.replay.yardsticks import Constant, best_constant, best_per_interval, newest
 from slackwater.errors import InputError
 
 MOST_FOR_OPTIMUM = 200_000
 """Rows up to which the exact optimum is worth its time (about a minute)."""
 MOST = 0.5
 A_YEAR = 365 * MICROSECONDS["day"]
+FEWEST = 2
+"""Rows with which a stream can be replayed."""
 A_SECOND = Length.of(1, "second")
 NOT_STATED = ("slack",)
 """Estimators that keep no ratio: there is nothing to compare."""
@@ -45,13 +55,19 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Everything that was found out about a trace."""
+    """Everything that was found out about a trace.
+
+    `suspect` rows are stamped more than SKEW after their arrival. All figures and `batches` are of the other `rows`.
+    `plain_late_share` is the share of these that Spark's own watermark loses, which suspect rows move.
+    """
 
     trace: str
     rows: int
+    suspect: int
     dratio: float
     lines: tuple[Line, ...]
     watermark_delay: float
+    plain_late_share: float
     sentence: str
     notes: tuple[str, ...]
     batches: Batches
@@ -63,9 +79,11 @@ class Advice:
         return {
             "trace": self.trace,
             "rows": self.rows,
+            "suspect": self.suspect,
             "dratio": self.dratio,
             "lines": lines,
             "watermark_delay_seconds": self.watermark_delay,
+            "plain_watermark_late_share": self.plain_late_share,
             "advice": self.sentence,
             "notes": list(self.notes),
             "warning": self.warning,
@@ -95,42 +113,70 @@ def advise(request: Request, progress: Callable[[str, int, int], None] | None = 
             "SW-413", f"{request.dratio} is no share to keep", expected="a share above 0% and below 100%",
             hint="state a drop ratio such as 1%",
         )  # fmt: skip
-    batches, notes = read(request)
-    rows = len(batches.event)
-    lines = []
-    for name in sorted(ESTIMATORS, key=lambda each: (each != "budget", each)):
-        if name not in NOT_STATED:
-            told = None if progress is None else _counting(progress, name, rows)
-            punctuation, found = replay(batches, controller(request.dratio, name, skew=DEFAULT_SKEW), told)
-            lines.append(_line(name, found, punctuation))
-    late = int(request.dratio * rows)
-    honest = batches.event - batches.arrival <= DEFAULT_SKEW
-    delay = best_constant(batches, late, "newest", honest)
-    now = best_constant(batches, late, "now", honest)
-    each = best_per_interval(batches, late, honest=honest)
-    lines += [
-        _line("best constant (newest)", delay.measures, delay.punctuation, yardstick=True),
-        _line("best constant (clock)", now.measures, now.punctuation, yardstick=True),
-        _line("best per interval", each.measures, each.punctuation, yardstick=True),
-    ]
-    if rows <= MOST_FOR_OPTIMUM:
-        found_best = optimum(batches, late)
-        lines.append(Line("optimum", late / rows, _seconds(found_best.mean_hold), None, None, None, yardstick=True))
-    else:
+    recorded, notes = read(request)
+    batches = honest_rows(recorded, request)
+    rows, late = len(batches.event), int(request.dratio * len(batches.event))
+    suspect = len(recorded.event) - rows
+    if suspect:
+        skew = Length(DEFAULT_SKEW, Kind.TIME)
+        notes.append(f"{suspect:,} rows are suspect and left out: stamped more than {skew} after their arrival")
+    if rows > MOST_FOR_OPTIMUM:
         notes.append(f"the optimum is left out: the trace has more than {MOST_FOR_OPTIMUM:,} rows")
-    fixed = max(0.0, _seconds(delay.delay))
-    sentence = _sentence(request.dratio, lines, fixed)
+    delay = best_constant(batches, late, "newest")
+    fixed, plain = max(0.0, _seconds(delay.delay)), plain_late_share(recorded, max(0, delay.delay))
+    lines = [*_estimators(batches, request.dratio, progress), *_yardsticks(batches, late, delay)]
     return Advice(
         str(request.path),
         rows,
+        suspect,
         request.dratio,
         tuple(lines),
         fixed,
-        sentence,
+        plain,
+        _sentence(request.dratio, lines, fixed, plain if suspect else None),
         tuple(notes),
         batches,
-        doubt(batches.event, batches.arrival),
+        doubt(recorded.event, recorded.arrival),
     )
+
+
+def _estimators(batches: Batches, dratio: float, progress: Callable[[str, int, int], None] | None) -> Iterator[Line]:
+    """Replay the rows through every estimator that keeps a ratio, the default first."""
+    for name in sorted(ESTIMATORS, key=lambda each: (each != "budget", each)):
+        if name not in NOT_STATED:
+            told = None if progress is None else _counting(progress, name, len(batches.event))
+            punctuation, found = replay(batches, controller(dratio, name, skew=DEFAULT_SKEW), told)
+            yield _line(name, found, punctuation)
+
+
+def _yardsticks(batches: Batches, late: int, delay: Constant) -> Iterator[Line]:
+    """Return what hindsight would have chosen; `delay` is the best constant behind the newest row."""
+    now, each = best_constant(batches, late, "now"), best_per_interval(batches, late)
+    yield _line("best constant (newest)", delay.measures, delay.punctuation, yardstick=True)
+    yield _line("best constant (clock)", now.measures, now.punctuation, yardstick=True)
+    yield _line("best per interval", each.measures, each.punctuation, yardstick=True)
+    if (rows := len(batches.event)) <= MOST_FOR_OPTIMUM:
+        hold = _seconds(optimum(batches, late).mean_hold)
+        yield Line("optimum", late / rows, hold, None, None, None, yardstick=True)
+
+
+def honest_rows(recorded: Batches, request: Request) -> Batches:
+    """Return the rows whose event time is at most SKEW after their arrival, cut into batches in the same way.
+
+    If hardly any row is left, the columns are not the clocks that they are said to be, and all rows are returned.
+    """
+    honest = recorded.event - recorded.arrival <= DEFAULT_SKEW
+    if honest.all() or honest.sum() < FEWEST:
+        return recorded
+    source = None if recorded.source is None else recorded.source[honest]
+    return _cut(request.batch, recorded.event[honest], recorded.arrival[honest], source)
+
+
+def plain_late_share(recorded: Batches, delay: int) -> float:
+    """Return the share of honest rows that `withWatermark` loses: its watermark follows the newest row of all."""
+    honest = recorded.event - recorded.arrival <= DEFAULT_SKEW
+    late = late_rows(recorded, newest(recorded) - delay)
+    return float(late[honest].mean()) if honest.any() else 0.0
 
 
 def doubt(event: Ints, arrival: Ints) -> str:
@@ -163,7 +209,7 @@ def read(request: Request) -> tuple[Batches, list[str]]:
         notes.append(f"{dropped:,} rows without an event or arrival time are left out")
         table = table.filter(whole)
         event, arrival = (_column(table, name) for name in (request.event, request.arrival))
-    if len(table) < 2:
+    if len(table) < FEWEST:
         raise InputError(
             "SW-412", f"{request.path} has {'one row' if len(table) else 'no rows'} with both times",
             expected="a recorded stream of at least a few hundred rows", hint="record the stream for longer",
@@ -171,8 +217,12 @@ def read(request: Request) -> tuple[Batches, list[str]]:
     if not _sorted_as_recorded(request):
         notes.append("the rows were not in order of arrival and have been sorted")
     source = None if request.source is None else _codes(_column(table, request.source))
-    cut = batches_by_time if request.batch.is_time else batches_by_rows
-    return cut(_ticks(event), _ticks(arrival), request.batch.amount, source), notes
+    return _cut(request.batch, _ticks(event), _ticks(arrival), source), notes
+
+
+def _cut(batch: Length, event: Ints, arrival: Ints, source: Ints | None) -> Batches:
+    cut = batches_by_time if batch.is_time else batches_by_rows
+    return cut(event, arrival, batch.amount, source)
 
 
 def _sorted_as_recorded(request: Request) -> bool:
@@ -215,16 +265,28 @@ def _seconds(ticks: float) -> float:
     return ticks / MICROSECONDS["second"]
 
 
-def _sentence(dratio: float, lines: list[Line], fixed: float) -> str:
+def _sentence(dratio: float, lines: list[Line], fixed: float, plain: float | None) -> str:
+    """Return the advice in words. `plain` is what Spark's own watermark loses where suspect rows move it, else None."""
     own = [line for line in lines if not line.yardstick]
     default = next((line for line in own if line.name == "budget"), own[0])
     constant = next(line for line in lines if line.name.startswith("best constant (newest)"))
     kept = "keeps" if default.late_share <= dratio else "misses"
     if constant.mean_hold <= 0:
-        return f"This stream is in order: no watermark delay is needed. DRATIO {ratio_text(dratio)} {kept} the ratio."
+        said = f"This stream is in order: no watermark delay is needed. DRATIO {ratio_text(dratio)} {kept} the ratio."
+        return said if plain is None else f"{said} {_breakage(fixed, plain)}"
     ratio = default.mean_hold / constant.mean_hold
-    return (
+    said = (
         f"Write DRATIO {ratio_text(dratio)}: it {kept} the ratio ({default.late_share:.2%} late) and holds rows "
         f"{default.mean_hold:.3g} s on average, {ratio:.2f} times the {constant.mean_hold:.3g} s of the best fixed "
-        f'delay in hindsight, withWatermark(..., "{fixed:.3f} seconds").'
+        "delay in hindsight, "
+    )
+    if plain is None:
+        return f'{said}withWatermark(..., "{fixed:.3f} seconds").'
+    return f"{said}{fixed:.3f} s behind the newest row that is not suspect. {_breakage(fixed, plain)}"
+
+
+def _breakage(fixed: float, plain: float) -> str:
+    return (
+        "Do not use a plain withWatermark here: Spark's watermark follows the newest row, also a suspect one. "
+        f'With "{fixed:.3f} seconds" it would have lost {plain:.1%} of the other rows.'
     )

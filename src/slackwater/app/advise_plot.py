@@ -27,7 +27,8 @@ def plot(advice: Advice, file: Path) -> None:
     trade, course = figure.subplots(1, 2)
     _trade(trade, advice)
     _course(course, advice)
-    figure.suptitle(f"{Path(advice.trace).name}: {advice.rows:,} rows, DRATIO {ratio_text(advice.dratio)}")
+    suspect = f" ({advice.suspect:,} suspect rows left out)" if advice.suspect else ""
+    figure.suptitle(f"{Path(advice.trace).name}: {advice.rows:,} rows{suspect}, DRATIO {ratio_text(advice.dratio)}")
     figure.savefig(file, dpi=120)
 
 

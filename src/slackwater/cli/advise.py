@@ -83,7 +83,7 @@ def _show(advice: Advice, console: Console) -> None:
         )
     console.print(table)
     for note in advice.notes:
-        console.print(f"note: {note}")
+        console.print(f"note: {note}", soft_wrap=True)
     if advice.warning:
         console.print(f"[bold red]warning:[/] {advice.warning}", soft_wrap=True)
     console.print(f"\n{advice.sentence}", soft_wrap=True)
