@@ -121,10 +121,28 @@ def test_attributes_of_instants():
         "boundaries of a tuple window": ({"row_time", "window_end"}, scan("S").window(range=5, every="1 minute")),
         "a jump": ({"row_time", "row_number"}, scan("S").window(range="1 minute", every=5)),
         "a join": ({"row_time"}, ROWS.join(scan("R"))),
+        "a subquery at boundaries": (
+            {"row_time", "window_start", "window_end"},
+            EXTENTS.group("id").count().alias("q"),
+        ),
+        "a subquery of two ranges": (
+            {"row_time", "window_end"},
+            EXTENTS.select("id").union(scan("R").window(range="7 minutes", every="1 minute").select("id")).alias("q"),
+        ),
+        "a subquery over a tuple window": (
+            {"row_time", "window_end"},
+            scan("S").window(range=5, every="1 minute").alias("q"),
+        ),
         "above an aggregate": ({"row_time", "window_start", "window_end"}, EXTENTS.group("id").count()),
     }
     for what, (expected, query) in names.items():
         assert set(pseudo_columns(bind(query.plan, CATALOG.fill))) == expected, what
+
+
+def test_extents_of_two_lengths_have_no_common_start():
+    ranges = EXTENTS.select("id").union(scan("R").window(range="7 minutes", every="1 minute").select("id"))
+    with pytest.raises(QueryError, match=r"SW-225: 'window_start' does not exist(.|\n)*in each subquery"):
+        checked(ranges.alias("q").select("window_start"))
 
 
 @pytest.mark.parametrize(

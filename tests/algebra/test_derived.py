@@ -118,7 +118,11 @@ def test_a_join_names_both_sides():
             Instants(Length.parse("1 minute"), Length.parse("10 tuples")),
             Order.BOUNDARY,
         ),
-        (sliding().group("segment").count().alias("S"), Instants(*[Length.parse("30 seconds")] * 2), Order.BOUNDARY),
+        (
+            sliding().group("segment").count().alias("S"),
+            Instants(Length.parse("30 seconds"), Length.parse("60 seconds")),
+            Order.BOUNDARY,
+        ),
         (ranged().group("segment").count().alias("S"), Instants(), Order.SEQUENCE),
     ],
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import aggregates, columns, is_aggregate, nested_aggregates, parsed
-from slackwater.algebra.instants import instants_of
+from slackwater.algebra.instants import extents_of, instants_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -85,7 +85,9 @@ def pseudo_columns(plan: Plan) -> Mapping[str, str]:
     instants = instants_of(plan)
     names = {"row_time"}
     if instants.at_boundaries:
-        names |= {"window_end"} | ({"window_start"} if instants.window and instants.window.is_time else set())
+        names.add("window_end")
+        if instants.window and instants.window.is_time and len(extents_of(plan)) == 1:
+            names.add("window_start")
     elif not any(isinstance(each, Join) for each in _same_query(plan)):
         names.add("row_number")
     return {name: kind for name, kind in PSEUDO_COLUMNS.items() if name in names}
@@ -103,7 +105,14 @@ def check_reference(reference: str, schema: Schema, pseudo: Mapping[str, str]) -
         qualifier = reference.rpartition(".")[0]
         if schema.matching(reference) or not (qualifier and schema.matching(qualifier)):
             schema.find(reference)
-    elif reference.lower() not in pseudo:
+    elif reference.lower() in pseudo:
+        return
+    elif reference.lower() == "window_start" and "window_end" in pseudo:
+        raise QueryError(
+            "SW-225", "'window_start' does not exist here", expected="extents in time, all of one RANGE and SLIDE",
+            hint="use window_end, or select window_start in each subquery that has such extents",
+        )  # fmt: skip
+    else:
         boundary = reference.lower().startswith("window")
         raise QueryError(
             "SW-225",

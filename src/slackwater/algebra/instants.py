@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slackwater.algebra.lengths import ONE_TUPLE, Length
-from slackwater.algebra.nodes import Disorder, Frequency, Plan, Scan, Subquery, View, Window, inputs
+from slackwater.algebra.nodes import Disorder, Frequency, Plan, Scan, Subquery, Union, View, Window, inputs
 from slackwater.algebra.remembered import remembered
 
 
@@ -54,8 +54,23 @@ def instants_of(plan: Plan) -> Instants:
 
 
 def _as_stream(inner: Instants) -> Instants:
-    """What a subquery is to the query above it: rows; at boundaries where its own are, so that it can be joined."""
-    return Instants(inner.every, inner.every) if inner.at_boundaries else Instants()
+    """Return how the query above reads a subquery: as rows, or at the boundaries that it has, with their extents."""
+    return Instants(inner.every, inner.window) if inner.at_boundaries else Instants()
+
+
+def extents_of(plan: Plan) -> frozenset[Instants]:
+    """Return the kinds of extents that the rows of an operator come from: several if UNION ALL brings them together."""
+    match plan:
+        case Union(left=left, right=right):
+            return extents_of(left) | extents_of(right)
+        case View(query=query) | Subquery(query=query):
+            return extents_of(query)
+        case Scan() | Disorder() | Window():
+            return frozenset({replace(instants_of(plan), by=())})
+        case Frequency() if is_jump(plan):
+            return frozenset({replace(instants_of(plan), by=())})
+        case _:
+            return extents_of(inputs(plan)[0])
 
 
 def is_jump(plan: Plan) -> bool:

@@ -147,8 +147,10 @@ class Run:
             case Disorder(child=child) | Emit(child=child):
                 return self.stream(child)
             case Subquery(query=query) | View(query=query):
-                rows = self.stream(query)
-                return [replace(row, marks=Marks(row.time, number)) for number, row in enumerate(rows, start=1)]
+                return [
+                    replace(row, marks=replace(row.marks, row_time=row.time, row_number=number))
+                    for number, row in enumerate(self.stream(query), start=1)
+                ]
             case Select(child=child, condition=condition):
                 return relational.select(self.stream(child), condition, schema_of(child))
             case Project(child=child, items=items):
@@ -289,7 +291,10 @@ class Run:
             else:
                 inside = row_window(rows, instant.time, window.range)
                 marks = Marks(instant.time, len(rows))
-            held += [replace(row, marks=marks, new=row is instant.cause) for row in inside]
+            for row in inside:
+                # Rows that an operator emitted at its own boundaries keep the extent that they were computed from.
+                start = row.marks.window_start if window.child is plan else marks.window_start
+                held.append(replace(row, marks=replace(marks, window_start=start), new=row is instant.cause))
         return sorted(held, key=lambda row: row.place)
 
     def up_to(self, plan: Plan, rows: list[Row], instant: Instant) -> list[Row]:

@@ -183,6 +183,10 @@ QUERIES = {
     "numbers of groups": """SELECT id, COUNT(*) AS n, row_number FROM Readings [RANGE 5 seconds] GROUP BY id
         HAVING row_number IS NULL""",
     "greatest number": "SELECT id, MAX(row_number) AS latest FROM Readings [RANGE 5 seconds] GROUP BY id",
+    "bounds of extents above a subquery": """SELECT n, window_start, window_end FROM (SELECT id, COUNT(*) AS n
+        FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id) AS q""",
+    "bounds of extents above a sample": """SELECT DISTINCT n, window_start FROM (SELECT id, COUNT(*) AS n
+        [FREQUENCY 2 TUPLES] FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id) AS q""",
     "bounds of joined extents": """SELECT r.id, window_start, window_end, row_time
         FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]
         WHERE r.id = p.id""",

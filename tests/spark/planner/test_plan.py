@@ -56,6 +56,11 @@ STREAMED = {
 AT_REST = {
     "a range that the slide does not divide": """
         SELECT COUNT(v) AS n, window_start, window_end FROM Readings [RANGE 5 seconds SLIDE 3 seconds]""",
+    "bounds of extents above a subquery": """
+        SELECT most, n, window_start, window_end FROM (
+            SELECT MAX(n) AS most, COUNT(*) AS n FROM (
+                SELECT id, COUNT(*) AS n FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id) AS p) AS q
+        WHERE window_start >= row_time - INTERVAL '7' SECOND""",
     "parts that are not groups": """
         SELECT COUNT(*) AS n, window_end FROM Readings [RANGE 4 seconds, FREQUENCY 2 seconds PARTITIONED BY id]""",
     "distinct in each part": """

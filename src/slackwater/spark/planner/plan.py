@@ -124,7 +124,7 @@ class Native:
         every = instants_of(query).every
         if not every.is_time:
             return outer
-        return replace(outer, extent=every.amount) if even(query) else with_extents(outer, every.amount, every.amount)
+        return outer if even(query) else with_extents(outer, every.amount, every.amount)
 
     def entry(self, plan: Plan) -> Relation:
         """The controller sees every row of the stream; what the query does not need is left out beside it."""

@@ -55,12 +55,14 @@ def way_of(plan: Plan) -> Way:
 
 def copies_of(plan: Plan) -> int:
     """In how many extents a row is at most."""
-    return max((_copies(node) for node in walk(plan) if isinstance(node, (Window, Frequency))), default=1)
+    return max(map(_copies, walk(plan)))
 
 
 def _copies(node: Plan) -> int:
     instants = instants_of(node)
-    if instants.window is None or not (instants.window.is_time and instants.every.is_time):
+    if not isinstance(node, (Window, Frequency)) or instants.window is None:
+        return 1
+    if not (instants.window.is_time and instants.every.is_time):
         return 1
     return ceil(instants.window.amount / instants.every.amount)
 

@@ -15,7 +15,7 @@ from slackwater.engine.changelog.tree import NUMBERED
 from slackwater.spark.planner.fused.edges import Node
 from slackwater.spark.planner.fused.sequence import in_sequence
 
-ROW_TIME = ["mark", "row_time"]
+ROW_TIME, ROW_NUMBER = ["mark", "row_time"], ["mark", "row_number"]
 NUMBER, NO_NUMBER = ["column", NUMBERED], ["cast", ["literal", None, "void"], "bigint"]
 
 
@@ -64,8 +64,8 @@ def numberless(node: Node) -> bool:
     return node["op"] in ("aggregate", "distinct", "minus", "join")
 
 
-def with_marks(tree: Any, plan: Plan, number: list[Any]) -> Any:
-    """An operator's expressions with other ways to say the marks that its tuples do not have."""
+def with_marks(tree: Any, plan: Plan, number: list[Any] = ROW_NUMBER) -> Any:
+    """Return an operator's expressions with the bounds of its extents computed from the time of a result."""
     match tree:
         case ["mark", "row_number"]:
             return number

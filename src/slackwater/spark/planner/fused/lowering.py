@@ -30,6 +30,7 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.algebra.schema import Schema
 from slackwater.errors import QueryError
+from slackwater.spark.planner.fused.instant import with_marks
 from slackwater.spark.planner.fused.trees import tree_of
 
 FUNCTIONS: dict[type, str] = {
@@ -87,13 +88,16 @@ def steps(plan: Plan) -> list[dict[str, Any]]:
             names = plain(by, schema_of(child))
             return [*steps(child), {"op": "frequency", "every": length(every), "by": names, "strict": strict}]
         case Select(child=child, condition=condition):
-            return [*steps(child), {"op": "filter", "condition": tree_of(condition, schema_of(child))}]
+            made = {"op": "filter", "condition": tree_of(condition, schema_of(child))}
+            return [*steps(child), with_marks(made, plan)]
         case Project(child=child, items=items):
-            return [*steps(child), {"op": "project", "items": named(items, schema_of(child))}]
+            made = {"op": "project", "items": named(items, schema_of(child))}
+            return [*steps(child), with_marks(made, plan)]
         case Aggregate(child=child, group=group, aggregates=aggregates):
             here = schema_of(child)
             calls = [call(item, here) for item in aggregates]
-            return [*windowed(child), {"op": "aggregate", "group": named(group, here), "calls": calls}]
+            made = {"op": "aggregate", "group": named(group, here), "calls": calls}
+            return [*windowed(child), with_marks(made, plan)]
         case Distinct(child=child):
             return [*windowed(child), {"op": "distinct"}]
     raise QueryError("SW-357", f"{type(plan).__name__} cannot be part of a chain", hint="run it elsewhere")
