@@ -1,4 +1,4 @@
-"""`slackwater run`, as a user calls it: what is refused before Spark starts."""
+"""`slackwater run` and `dry-run`, as a user calls them: what is refused, and what is shown of it."""
 
 from pathlib import Path
 
@@ -18,3 +18,19 @@ def test_a_setting_that_is_not_sparks_is_refused_and_its_value_not_told(slackwat
 
 def test_a_time_that_is_none_is_refused_as_it_is_in_a_query(slackwater):
     assert slackwater("run", TRAFFIC, "--for", "5 tuples").stderr.startswith("SW-223")
+
+
+TUMBLE = """
+CREATE STREAM Clicks (page STRING, ts TIMESTAMP) USING json OPTIONS (path '{folder}') TIMESTAMP BY ts;
+SELECT page, COUNT(*) AS n FROM Clicks [RANGE 1 minute SLIDE 1 minute] GROUP BY page, TUMBLE(ts, '1 minute');
+"""
+
+
+def test_nothing_of_sparks_log_is_shown_with_what_it_refuses(spark, slackwater, tmp_path: Path):
+    file = tmp_path / "clicks.sql"
+    file.write_text(TUMBLE.format(folder=tmp_path))
+    shown = slackwater("dry-run", file)
+    assert (shown.returncode, shown.stderr[:7]) == (2, "SW-436:")
+    assert len(shown.stderr.splitlines()) == 3  # what is wrong, what was expected, what to do
+    log = Path(shown.stderr.strip().rpartition(" ")[2])
+    assert "TUMBLE" in log.read_text().upper()

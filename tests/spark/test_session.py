@@ -1,18 +1,23 @@
-"""How a session is made: what its JVM says goes to a file of its own, and which store the fused operator needs."""
+"""How a session is made: what Spark says goes to a file, what its workers run, which store the fused operator needs."""
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.errors import PySparkRuntimeError
+from pyspark.logger import PySparkLogger
 
 from slackwater.errors import RunError
-from slackwater.spark.session import STATE_STORE, _quiet_jvm, require_state_store
+from slackwater.spark.session import STATE_STORE, python_of_workers, require_state_store
+from slackwater.spark.shim import log, workers
+from slackwater.spark.shim.log import new_log, with_log
 
 
 @pytest.fixture
@@ -24,27 +29,95 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def said(text: str) -> None:
-    os.write(2, f"{text}\n".encode())
+@pytest.fixture
+def loggers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No log yet; afterwards the loggers of PySpark are as they were."""
+    monkeypatch.setattr(log, "_logs", [])
+    monkeypatch.setattr(log, "_named", set())
+    found = [logging.getLogger("py4j"), *map(PySparkLogger.getLogger, log.QUERY_LOGGERS)]
+    for each in found:
+        monkeypatch.setattr(each, "handlers", [])
+    yield
+    for handler in (handler for each in found for handler in each.handlers):
+        handler.close()
 
 
-def test_what_the_jvm_says_is_written_through_nobody_elses_link(shared: Path):
-    with _quiet_jvm():
-        said("WARNING: noise")
-    (log,) = (each for each in shared.glob("slackwater-spark-*") if not each.is_symlink())
-    assert log.read_text() == "WARNING: noise\n"
-    assert log.stat().st_mode & 0o777 == 0o600
+@pytest.mark.usefixtures("loggers")
+def test_what_spark_says_is_written_through_nobody_elses_link(shared: Path):
+    with new_log() as file:
+        subprocess.run(["sh", "-c", "echo WARNING: noise >&2; echo more"], stdout=file, stderr=file, check=True)
+    (path,) = (each for each in shared.glob("slackwater-spark-*") if not each.is_symlink())
+    assert path.read_text() == "WARNING: noise\nmore\n"
+    assert path.stat().st_mode & 0o777 == 0o600
     assert (shared / "mine").read_text() == "precious"
 
 
+@pytest.mark.usefixtures("loggers")
+def test_what_pyspark_logs_is_written_to_the_same_file(shared: Path, capfd: pytest.CaptureFixture[str]):
+    with new_log() as file:
+        file.write(b"first\n")
+    for name in log.QUERY_LOGGERS:
+        PySparkLogger.getLogger(name).error("refused")
+    logging.getLogger("py4j.clientserver").warning("lost")
+    (path,) = (each for each in shared.glob("slackwater-spark-*") if not each.is_symlink())
+    assert [word in path.read_text() for word in ("first", "refused", "lost")] == [True] * 3
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.usefixtures("loggers")
+def test_a_log_is_kept_if_an_error_names_it(shared: Path):
+    assert with_log("check it") == "check it"  # in a session that somebody else has made
+    with new_log():
+        pass
+    (path,) = log._logs
+    log._remove(path)
+    assert not path.exists()
+    with new_log():
+        pass
+    path = log._logs[-1]
+    assert with_log("check it") == f"check it; Spark's log is {path}"
+    log._remove(path)
+    assert path.exists()
+
+
 def test_a_jvm_that_does_not_start_leaves_its_last_words_and_where_the_others_are(shared: Path):
-    with pytest.raises(RunError) as caught, _quiet_jvm():
-        said("first\njava: not found")
+    with pytest.raises(RunError) as caught, new_log() as file:
+        file.write(b"first\njava: not found\n")
+        file.flush()
         raise PySparkRuntimeError(errorClass="JAVA_GATEWAY_EXITED", messageParameters={})
     problem = caught.value.problem
     assert caught.value.code == "SW-500" and problem.message.endswith("java: not found")
-    log = Path(problem.hint.rpartition(" ")[2])
-    assert log.parent == shared and log.read_text() == "first\njava: not found\n"
+    path = Path(problem.hint.rpartition(" ")[2])
+    assert path.parent == shared and path.read_text() == "first\njava: not found\n"
+
+
+def test_workers_run_this_interpreter_unless_a_setting_or_a_cluster_says_otherwise(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PYSPARK_PYTHON", "/elsewhere/python3")
+    assert python_of_workers("local[*]", {}) == sys.executable
+    assert python_of_workers("spark://host:7077", {}) == "/elsewhere/python3"
+    assert python_of_workers("local[*]", {"spark.pyspark.python": "/stated/python3"}) == "/stated/python3"
+    monkeypatch.delenv("PYSPARK_PYTHON")
+    assert python_of_workers("spark://host:7077", {}) == sys.executable
+
+
+def test_workers_that_lack_the_package_are_told_in_one_line(tmp_path: Path):
+    def told(python: str | Path) -> str:
+        workers._require.cache_clear()
+        with pytest.raises(RunError, match="SW-502") as caught:
+            workers._require("app-1", "local[2]", str(python))
+        assert f"set PYSPARK_PYTHON={sys.executable} " in caught.value.problem.hint
+        return caught.value.problem.message
+
+    bare, old = tmp_path / "bare", tmp_path / "python2"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S -E "$@"')  # without the packages of its environment
+    old.write_text("#!/bin/sh\necho '[[2, 7], []]'")
+    for each in (bare, old):
+        each.chmod(0o700)
+    workers._require.cache_clear()
+    workers._require("app-1", "local[2]", sys.executable)
+    assert told(bare) == f"Spark's workers run '{bare}', which lacks slackwater, pyarrow, pandas, numpy"
+    assert told(old).endswith("which is version 2.7")
+    assert "which does not start: " in told(tmp_path / "none") and "\n" not in told(tmp_path / "none")
 
 
 class Session:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 
 from pyspark import SparkContext
-from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
+from slackwater.spark.shim.log import start_jvm
 
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -30,18 +27,28 @@ def local_session(
     master: str = "local[*]",
     options: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """A new session, or the running one with these settings; `options` are Spark's own and win."""
-    # Python workers must be this very interpreter, or they lack this package and its dependencies.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    """Return a new session, or the running one with these settings; `options` are Spark's own and win."""
+    settings = _settings(master) | dict(options or {})
+    if SparkContext._active_spark_context is None:
+        os.environ["PYSPARK_PYTHON"] = python_of_workers(master, settings)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if SparkContext._gateway is None:
+        start_jvm({**settings, "spark.master": master, "spark.app.name": name})
     builder = SparkSession.builder.appName(name).master(master)
-    for key, value in (_settings(master) | dict(options or {})).items():
+    for key, value in settings.items():
         builder = builder.config(key, value)
-    if SparkContext._gateway is not None:
-        return builder.getOrCreate()
-    with _quiet_jvm():
-        return builder.getOrCreate()
+    return builder.getOrCreate()
+
+
+def python_of_workers(master: str, settings: Mapping[str, str]) -> str:
+    """Return the interpreter of the Python workers: this very one, which has this package and its dependencies.
+
+    A setting goes before it, and on a cluster PYSPARK_PYTHON, too: there the interpreter may have another path.
+    """
+    if stated := settings.get("spark.pyspark.python"):
+        return stated
+    return sys.executable if master.startswith("local") else os.environ.get("PYSPARK_PYTHON", sys.executable)
 
 
 def require_state_store(session: SparkSession) -> None:
@@ -63,6 +70,8 @@ def _settings(master: str) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        # On a busy machine a new Python process may need longer than the 15 seconds that are Spark's own choice.
+        "spark.python.authenticate.socketTimeout": "120s",
         STATE_STORE: ROCKSDB,
         # Without it every commit of every state partition uploads a whole snapshot.
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
@@ -83,27 +92,3 @@ def _local() -> dict[str, str]:
         "spark.python.use.daemon": "true",
         "spark.python.daemon.module": "slackwater.spark.run.daemon",
     }
-
-
-@contextmanager
-def _quiet_jvm() -> Iterator[None]:
-    """Starts the JVM with a file as its standard error: what matters of it comes to Python as exceptions."""
-    file, name = tempfile.mkstemp(".log", "slackwater-spark-")  # a name that nobody can have prepared a link under
-    log = Path(name)
-    sys.stderr.flush()
-    saved = os.dup(2)
-    os.dup2(file, 2)
-    os.close(file)
-    try:
-        yield
-        atexit.register(log.unlink, missing_ok=True)
-    except PySparkRuntimeError as cause:
-        raise RunError(
-            "SW-500",
-            f"Spark did not start: {(log.read_text().strip().splitlines() or [str(cause)])[-1]}",
-            expected="Java 17 or newer, as JAVA_HOME or on the path",
-            hint=f"install a JDK, or set JAVA_HOME to one; all that was said is in {log}",
-        ) from cause
-    finally:
-        os.dup2(saved, 2)
-        os.close(saved)

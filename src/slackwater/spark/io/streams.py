@@ -15,6 +15,7 @@ from slackwater.spark.io.rejects import REASON, TEXTS, set_aside, sets_aside
 from slackwater.spark.io.sources.registry import SOURCES, register
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
+from slackwater.spark.shim.log import with_log
 
 __all__ = ["DataFrame", "SparkSession", "definition_of", "read_stream", "read_streams"]
 
@@ -51,7 +52,7 @@ def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
             "SW-433",
             f"the stream '{stream.name}' cannot be read: {reason(cause)}",
             expected="a format that this Spark session knows, with the options that it needs",
-            hint="check USING and OPTIONS of CREATE STREAM",
+            hint=with_log("check USING and OPTIONS of CREATE STREAM"),
         ) from cause
     if own:
         # Spark would tell what is wrong with a Python source only after the query has started.

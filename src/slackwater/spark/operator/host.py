@@ -19,6 +19,7 @@ from slackwater.spark.operator.kernel import RESULT
 from slackwater.spark.operator.operator import OUTPUT, Make, Operator, at_rest
 from slackwater.spark.relation import TIME, quoted
 from slackwater.spark.session import require_state_store
+from slackwater.spark.shim.workers import require_workers
 from slackwater.spark.watermark.control import WATERMARKED, clocked
 
 COUNTED = "slackwater.counted"
@@ -117,6 +118,7 @@ def _bucket(by: tuple[str, ...]) -> Column:
 def _clocked_all(inputs: Mapping[str, Input], *, placed: bool = False) -> list[DataFrame]:
     blobs = [_clocked(_packed(name, each, placed=placed), each.clock) for name, each in inputs.items()]
     require_state_store(blobs[0].sparkSession)
+    require_workers(blobs[0].sparkSession)
     return blobs
 
 

@@ -11,11 +11,12 @@ from slackwater.errors import InputError
 from slackwater.spark.batches import Batch
 from slackwater.spark.io.names import check_columns, schemas
 from slackwater.spark.io.sinks import OWN_FORMATS, batch_sink, own_sink
-from slackwater.spark.io.sources.registry import register
+from slackwater.spark.io.sources.registry import SOURCES, register
 from slackwater.spark.planner.plan import compile_plan
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.run.pipeline import formed
 from slackwater.spark.run.sides import entries
+from slackwater.spark.shim.log import with_log
 
 TEXT_WITHOUT_NAMES = ("csv", "text", "socket", "kafka")
 """Formats whose columns are what the declaration says, not what the data says."""
@@ -23,7 +24,8 @@ TEXT_WITHOUT_NAMES = ("csv", "text", "socket", "kafka")
 
 def check_stream(session: SparkSession, stream: StreamDef) -> None:
     """The format exists, and where the data itself names its columns, the declared ones are among them."""
-    register(session)
+    if stream.format in SOURCES:
+        register(session)
     if stream.format.lower() in TEXT_WITHOUT_NAMES:
         _check_format(session, stream.format, f"the stream '{stream.name}'")
         return
@@ -34,7 +36,7 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
             "SW-433",
             f"the stream '{stream.name}' cannot be read: {reason(cause)}",
             expected="a format that this Spark session knows, with the options that it needs",
-            hint="check USING and OPTIONS of CREATE STREAM",
+            hint=with_log("check USING and OPTIONS of CREATE STREAM"),
         ) from cause
 
 
@@ -47,7 +49,7 @@ def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tup
             "SW-436",
             f"Spark refuses the pipeline '{pipeline.name}': {reason(cause)}",
             expected="functions and types that Spark SQL has",
-            hint="check the expressions of the query",
+            hint=with_log("check the expressions of the query"),
         ) from cause
 
 

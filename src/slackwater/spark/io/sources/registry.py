@@ -10,11 +10,13 @@ from pyspark.sql import SparkSession
 
 from slackwater.spark.io.sources.generate import Generate
 from slackwater.spark.io.sources.replay import Replay
+from slackwater.spark.shim.workers import require_workers
 
 SOURCES: dict[str, type[Generate] | type[Replay]] = {source.name(): source for source in (Generate, Replay)}
 
 
 def register(session: SparkSession) -> None:
-    """Makes the sources known to a session under their names."""
+    """Make the sources known to a session under their names."""
+    require_workers(session)
     for source in SOURCES.values():
         session.dataSource.register(source)

@@ -1,0 +1,81 @@
+"""Spark's log: what its JVM, its Python workers and PySpark write goes to one file, never to the terminal."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.logger import PySparkLogger
+
+from slackwater.errors import RunError
+
+QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
+"""Loggers to which PySpark writes every refused query as JSON, by default on standard error."""
+
+_logs: list[Path] = []
+"""The log of the JVM that this process started, if it did."""
+_named: set[Path] = set()
+"""Logs that an error has named: they outlive the process."""
+
+
+def start_jvm(settings: Mapping[str, str]) -> None:
+    """Start Spark's JVM with a new file as its output."""
+    conf = SparkConf(loadDefaults=False)
+    for name, value in settings.items():
+        conf.set(name, value)
+    with new_log() as log:
+        gateway = launch_gateway(conf, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+        SparkContext._ensure_initialized(gateway=gateway)
+
+
+@contextmanager
+def new_log() -> Iterator[BinaryIO]:
+    """Give a file for what the JVM and PySpark write; say what is in it if the JVM does not start."""
+    number, name = tempfile.mkstemp(".log", "slackwater-spark-")  # a name that nobody can have prepared a link under
+    os.close(number)
+    path = Path(name)
+    try:
+        with path.open("ab") as log:
+            yield log
+    except PySparkRuntimeError as cause:
+        raise RunError(
+            "SW-500",
+            f"Spark did not start: {(path.read_text().strip().splitlines() or [str(cause)])[-1]}",
+            expected="Java 17 or newer, as JAVA_HOME or on the path",
+            hint=f"install a JDK, or set JAVA_HOME to one; all that was said is in {path}",
+        ) from cause
+    _logs.append(path)
+    atexit.register(_remove, path)
+    _redirect_loggers(path)
+
+
+def with_log(hint: str) -> str:
+    """Return a hint that also names Spark's log, which is then kept; the hint alone in a session of the user."""
+    if not _logs:
+        return hint
+    _named.add(_logs[-1])
+    return f"{hint}; Spark's log is {_logs[-1]}"
+
+
+def _redirect_loggers(path: Path) -> None:
+    """Let the loggers of PySpark and py4j write to the file; without a handler Python shows their warnings."""
+    handler = logging.FileHandler(path, delay=True)
+    for name in QUERY_LOGGERS:
+        logger = PySparkLogger.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+    logging.getLogger("py4j").addHandler(logging.FileHandler(path, delay=True))
+
+
+def _remove(path: Path) -> None:
+    if path not in _named:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,91 @@
+"""The Python of Spark's workers: whether it has what this package needs there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from slackwater.errors import RunError
+
+NEEDED = ("slackwater", "pyarrow", "pandas", "numpy")
+PATIENCE = 30
+"""Seconds in which an interpreter must have said which packages it has."""
+MISMATCH = "PYTHON_VERSION_MISMATCH"
+LOOK = """
+import importlib.util, json, sys
+lacking = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
+print(json.dumps([sys.version_info[:2], lacking]))
+"""
+
+Found: TypeAlias = tuple[list[int], list[str]]
+"""The version of an interpreter, and which of the needed packages it lacks."""
+
+
+def require_workers(session: SparkSession) -> None:
+    """Check, once for each application, that its Python workers have this package. Spark Connect is not asked."""
+    if hasattr(session, "_jsparkSession"):
+        context: Any = session.sparkContext
+        _require(context.applicationId, context.master, context.pythonExec)
+
+
+@lru_cache(maxsize=1)
+def _require(_application: str, master: str, python: str) -> None:
+    found = shutil.which(python)
+    if not master.startswith("local"):
+        _judge(python, lambda: _seen_by_worker(SparkSession.active()))
+    elif found is None or Path(found).absolute() != Path(sys.executable).absolute():
+        _judge(python, lambda: _seen_here(python))
+
+
+def _judge(python: str, look: Callable[[], Found]) -> None:
+    """Raise what is wrong with the interpreter of the workers, if anything is."""
+    try:
+        version, lacking = look()
+    except (OSError, subprocess.SubprocessError, ValueError) as cause:
+        raise _unfit(python, f"does not start: {cause}") from cause
+    except PySparkException as cause:
+        raise _unfit(python, "is another version" if MISMATCH in str(cause) else "does not run") from cause
+    if list(version) != list(sys.version_info[:2]):
+        raise _unfit(python, f"is version {'.'.join(map(str, version))}")
+    if lacking:
+        raise _unfit(python, f"lacks {', '.join(lacking)}")
+
+
+def _seen_here(python: str) -> Found:
+    told = subprocess.run(  # noqa: S603 (what Spark itself starts)
+        [python, "-c", LOOK, *NEEDED], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
+    version, lacking = json.loads(told.stdout)
+    return version, lacking
+
+
+def _seen_by_worker(session: SparkSession) -> Found:
+    needed = NEEDED
+
+    def look(_: int) -> Found:  # nested, so that it is sent by value: a worker may not have this module
+        import importlib.util  # noqa: PLC0415
+        import sys  # noqa: PLC0415
+
+        lacking = [name for name in needed if importlib.util.find_spec(name) is None]
+        return list(sys.version_info[:2]), lacking
+
+    found: list[Found] = session.sparkContext.parallelize([0], 1).map(look).collect()
+    return found[0]
+
+
+def _unfit(python: str, why: str) -> RunError:
+    return RunError(
+        "SW-502",
+        f"Spark's workers run '{python}', which {why}",
+        expected=f"Python {sys.version_info[0]}.{sys.version_info[1]} with {', '.join(NEEDED)}, as in {sys.executable}",
+        hint=f"set PYSPARK_PYTHON={sys.executable} before the session starts; on a cluster, the path that it has there",
+    )
