@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from slackwater.app.documents import document_of, script_of
 from slackwater.app.dry_run import dry_run, found_right, used
 from slackwater.app.explain import written
 from slackwater.app.formats import Format
-from slackwater.app.run import Conditions, _stopped_at_the_end, run
+from slackwater.app.run import Conditions, _begun, _stopped_at_the_end, run
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError, QueryError, RunError, SlackwaterError
 from slackwater.lang import parse_script
@@ -193,6 +194,43 @@ def test_a_run_over_a_silent_source_ends_when_its_time_is_up(spark, tmp_path: Pa
     run(script, Conditions(tmp_path / "checkpoint", "local[2]", seconds=2), Watch(console))
     assert "no batch was completed" in console.file.getvalue()
     assert not spark.streams.active
+
+
+class Starting:
+    """A pipeline that has settled after it was looked at so often."""
+
+    def __init__(self, looks: int, log: list[str], name: str) -> None:
+        self.looks, self.log, self.name, self.notes, self.active = looks, log, name, [], True
+        log.append(f"start {name}")
+
+    @property
+    def settled(self) -> bool:
+        self.looks -= 1
+        if self.looks == 0:
+            self.log.append(f"settled {self.name}")
+        return self.looks <= 0
+
+    def news(self) -> list[object]:
+        return []
+
+    def wake(self) -> None:
+        pass
+
+
+def test_a_file_with_many_pipelines_starts_a_few_at_a_time(monkeypatch):
+    monkeypatch.setattr("slackwater.app.run.AT_ONCE", 2)
+    monkeypatch.setattr("slackwater.app.run.POLL", 0.0)
+    log: list[str] = []
+    stage = [partial(Starting, looks, log, name) for name, looks in (("a", 6), ("b", 3), ("c", 2), ("d", 1))]
+    running: list[Starting] = []
+    assert len(_begun(stage, running, Watch(Console(file=StringIO())), lambda: False)) == 4
+    assert log.index("start c") > log.index("settled b") and log.index("start b") < log.index("settled a")
+    starting = [sum(1 if each.startswith("start") else -1 for each in log[: place + 1]) for place in range(len(log))]
+    assert max(starting) == 2 and starting[-1] == 0
+    log.clear()
+    assert (
+        len(_begun([partial(Starting, 10**9, log, "e")], running, Watch(Console(file=StringIO())), lambda: True)) == 1
+    )
 
 
 def test_a_query_that_cannot_be_stopped_does_not_keep_the_others_from_it():

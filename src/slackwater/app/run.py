@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -10,7 +11,7 @@ from functools import partial
 from itertools import chain
 from math import inf
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Scan, walk
@@ -46,6 +47,9 @@ class Conditions:
     views: Path | None = None
 
 
+AT_ONCE = max(2, os.cpu_count() or 2)
+"""How many pipelines may be starting at the same time: each may start Python processes that take a second of a core."""
+
 Begin = Callable[[], Running]
 
 
@@ -74,7 +78,7 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
         with watch, interrupts() as asked:
             end = inf
             for stage in _stages(sharing.pipelines, sides, views, frames, conditions, watch):
-                mine = _begun(stage, running)
+                mine = _begun(stage, running, watch, asked)
                 # The clock starts once, when the first queries run: a source that is silent may never end a batch.
                 end = min(end, monotonic() + (inf if conditions.seconds is None else conditions.seconds))
                 if not _ran(mine, watch, asked, conditions, end):
@@ -118,14 +122,22 @@ def _pipeline(view: Opened) -> Pipeline:
     return Pipeline(view.kept.name, None, view.kept.run)
 
 
-def _begun(stage: Sequence[Begin], running: list[Running]) -> list[Running]:
-    """Starts what is started together; each is stopped at the end, also where the next does not start."""
-    mine = []
+def _begun(stage: Sequence[Begin], running: list[Running], watch: Watch, asked: Asked) -> list[Running]:
+    """Start pipelines, a few at a time; all in `running` are stopped at the end, also if the next does not start."""
+    mine: list[Running] = []
     for begin in stage:
         mine.append(begin())
         running.append(mine[-1])
-        mine[-1].settle()
+        _settle(mine, AT_ONCE - 1, watch, asked)
+    _settle(mine, 0, watch, asked)
     return mine
+
+
+def _settle(running: Sequence[Running], most: int, watch: Watch, asked: Asked) -> None:
+    """Wait until at most so many pipelines are still starting, and show what the others do."""
+    while sum(not each.settled for each in running) > most and not asked():
+        _step(running, watch)
+        sleep(POLL)
 
 
 def _ran(mine: Sequence[Running], watch: Watch, asked: Asked, conditions: Conditions, end: float) -> bool:
@@ -151,7 +163,7 @@ def _follow(running: Sequence[Running], watch: Watch, asked: Asked, end: float =
 def _flush(running: Sequence[Running], watch: Watch, asked: Asked) -> bool:
     for each in running:
         each.flush()
-        each.settle()
+        _settle(running, AT_ONCE - 1, watch, asked)
     return _follow(running, watch, asked)
 
 
@@ -163,7 +175,9 @@ def _step(running: Sequence[Running], watch: Watch) -> bool:
         each.wake()
         if each not in active:
             each.wait(POLL)
-    return bool(active)
+        while each.notes:
+            watch.warn(each.notes.pop(0))
+    return any(each in active or each.active for each in running)  # one that failed may have been started again
 
 
 @contextmanager

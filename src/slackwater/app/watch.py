@@ -46,12 +46,14 @@ class Watch:
         """Warns, also who wants it quiet, of rows that are late because the run before closed every window."""
         for stream, end in closed.items():
             moment = np.datetime_as_string(np.datetime64(end, "ms"), timezone="UTC").replace("T", " ")
-            self.console.print(
-                f"warning: the run of {pipeline} before this one closed every window: rows of {stream} before {moment} "
-                "are late from now on; for runs on a schedule use --available-now --no-flush",
-                style="yellow",
-                soft_wrap=True,
+            self.warn(
+                f"the run of {pipeline} before this one closed every window: rows of {stream} before {moment} "
+                "are late from now on; for runs on a schedule use --available-now --no-flush"
             )
+
+    def warn(self, text: str) -> None:
+        """Say what the user should know now, also to those who want it quiet."""
+        self.console.print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
 
     def stopping(self) -> None:
         self.console.print("stopping ...", style="dim")

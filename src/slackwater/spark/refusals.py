@@ -15,6 +15,8 @@ TRACEBACK = "Traceback (most recent call last):"
 RAISED = re.compile(r"(?!Caused by|at )[A-Za-z_][\w.]*(Error|Exception|Interrupt|Exit|Warning)\b")
 """The line of a traceback that says what was raised: it alone is not indented."""
 OWN = re.compile(r"SW-\d{3}: .*")
+SLOW_START = re.compile("Python worker (failed )?to connect back")
+"""What Spark says of a Python process that did not answer in the time that it has, which no setting changes."""
 
 
 def reason(cause: Exception) -> str:
@@ -22,6 +24,15 @@ def reason(cause: Exception) -> str:
     java = getattr(cause, "java_exception", None)
     text = str(java.getMessage() or java.getClass().getName()) if java is not None else str(cause)
     return line_of(text) or type(cause).__name__
+
+
+def is_slow_start(text: str) -> bool:
+    """Return whether a query failed because a Python process took too long to start.
+
+    >>> is_slow_start("[STREAM_FAILED] ... SparkException: Python worker failed to connect back.")
+    True
+    """
+    return bool(SLOW_START.search(text))
 
 
 def line_of(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What a running pipeline asks Spark for: no more progress than there is news."""
+"""What a running pipeline asks Spark for: no more progress than there is news, and another start if one was slow."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 
 from slackwater.algebra.catalog import Pipeline
+from slackwater.errors import RunError
 from slackwater.lang import bind_query
 from slackwater.spark.run.pipeline import Running, closed_before
 from slackwater.spark.run.ticks import Tick, flushing, give
@@ -23,9 +25,20 @@ class Query:
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
         self.asked = 0
+        self.started = 0
+        self.failures: list[str] = []
 
     def start(self) -> Query:
+        self.started += 1
         return self
+
+    @property
+    def isActive(self) -> bool:  # noqa: N802
+        return bool(self.failures)
+
+    def awaitTermination(self, _: float) -> None:  # noqa: N802
+        if self.failures:
+            raise StreamingQueryException(self.failures.pop(0))
 
     def ends(self, batch: int, *, idle: bool = False) -> None:
         durations = {"triggerExecution": 5} if idle else {"triggerExecution": 5, "addBatch": 3}
@@ -83,6 +96,38 @@ def test_batches_that_ended_between_two_polls_are_all_told(running, query):
 def test_a_pipeline_that_goes_on_begins_with_the_batch_that_its_checkpoint_has(running, query):
     query.ends(57)
     assert batches(running) == [57]
+
+
+SLOW = "[STREAM_FAILED] Query [id = 1] terminated with exception: Python worker failed to connect back."
+
+
+def test_a_query_whose_python_process_was_slow_to_start_is_started_again(running, query):
+    query.failures = [SLOW, SLOW]
+    query.ends(0)
+    running.wait(0)
+    assert [record.batch for record in running.progress()] == [0]
+    assert query.started == 3
+    assert running.notes[1].endswith("starting again (2 of 3)")
+
+
+def test_a_query_is_started_again_only_so_often(running, query):
+    query.failures = [SLOW] * 9
+    for _ in range(3):
+        running.wait(0)
+    with pytest.raises(RunError, match=r"SW-519.*10 seconds") as caught:
+        running.wait(0)
+    assert "run fewer pipelines at once" in caught.value.problem.hint
+    assert query.started == 4
+
+
+def test_a_flush_has_the_starts_that_are_left(running, query, tmp_path):
+    (tmp_path / "ticks").mkdir()
+    query.failures = [SLOW]
+    running.wait(0)
+    running.flush()
+    query.failures = [SLOW]
+    running.wait(0)
+    assert (query.started, running.restarts) == (4, 2)
 
 
 @pytest.mark.parametrize(

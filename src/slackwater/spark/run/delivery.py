@@ -17,6 +17,7 @@ from slackwater.spark.io.sinks import OnRows, Sink, batch_sink, own_sink
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
 from slackwater.spark.run.sides import Beside
+from slackwater.spark.shim.log import with_log
 
 Shows = Callable[[str], OnRows | None]
 """Gives, for the name of a pipeline, what shows its rows."""
@@ -120,10 +121,22 @@ def kept_of(df: DataFrame, sides: Iterable[tuple[Side, Batch]]) -> DataFrame:
     return df.where(wanted)
 
 
+def slow_start(pipeline: str, starts: int) -> RunError:
+    return RunError(
+        "SW-519",
+        f"the pipeline '{pipeline}' did not start in {starts} attempts: a Python process of it took longer than the 10 "
+        "seconds that Spark waits for one",
+        expected="processors that are free while pipelines start",
+        hint=with_log("run fewer pipelines at once (split the file), or fewer other programs"),
+    )
+
+
 def failed(pipeline: str, why: str) -> RunError:
     return RunError(
         "SW-510",
         f"the pipeline '{pipeline}' failed: {why}",
-        hint="mend what it names and start again: the pipeline goes on where its checkpoint stands. If the query or a "
-        "column of its streams must change for that, it begins anew: with another --checkpoint and another sink",
+        hint=with_log(
+            "mend what it names and start again: the pipeline goes on where its checkpoint stands. If the query or a "
+            "column of its streams must change for that, it begins anew: with another --checkpoint and another sink"
+        ),
     )

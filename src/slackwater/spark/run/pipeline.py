@@ -20,8 +20,8 @@ from slackwater.algebra.nodes import Disorder, Plan, emits_changes, walk
 from slackwater.algebra.policies import effective
 from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
 from slackwater.spark.planner.plan import compile_plan, scan_of
-from slackwater.spark.refusals import line_of
-from slackwater.spark.run.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, tagged, undivided
+from slackwater.spark.refusals import is_slow_start, line_of
+from slackwater.spark.run.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, slow_start, tagged, undivided
 from slackwater.spark.run.guard import admit
 from slackwater.spark.run.progress import OUTPUT, Ledger, Progress
 from slackwater.spark.run.sides import Beside, Refusing, entries
@@ -32,11 +32,14 @@ from slackwater.spark.watermark.control import Reads
 from slackwater.spark.watermark.gauged import controls_of
 from slackwater.spark.watermark.punctuate import Account
 
+RESTARTS = 3
+"""How often a query is started again whose Python process Spark gave up: with more, a machine that is too small for a
+file takes minutes to say so."""
 POLL = 0.1
 """How often, in seconds, a running query is asked for new batches."""
 
-OPENING = "Initializing sources"
-"""What Spark says of a query that has not opened its sources yet."""
+IDLE = ("Waiting for data to arrive", "Waiting for next trigger")
+"""What Spark says of a query that waits: it has opened its sources, and planned what there was to plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,9 @@ class Running:
         after, kept = partial(accounts_after, checkpoint), accounts_kept(checkpoint)
         self.ledger = Ledger(pipeline.name, dratios(pipeline.plan), after, kept)
         self.closed = closed_before(checkpoint, kept)
-        self.query: StreamingQuery = write.start()
+        self.notes: list[str] = []
+        self.restarts = 0
+        self.query = self._start()
         self.delivery = delivery
         self.readers = readers
         self.silence = Silence(pipeline.plan, monotonic(), readers)
@@ -156,19 +161,28 @@ class Running:
 
     def progress(self) -> Iterator[Progress]:
         """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
-        while True:
+        active = True
+        while active:
             active = self.active
             yield from self.news()
-            if not active:
-                break
             self.wait(POLL)
-        self.wait(POLL)
+            active = active or self.active  # it may have been started again
 
-    def settle(self) -> None:
-        """Waits until the query has opened its sources. Each of ours is a process of its own, which Spark gives up if
-        it does not answer within seconds: a file with many pipelines must not start all of them at once."""
-        while self.active and self.query.status["message"] == OPENING:
-            self.wait(POLL)
+    def _start(self) -> StreamingQuery:
+        self.starting = True
+        return self.write.start()
+
+    @property
+    def settled(self) -> bool:
+        """Whether the query runs its first batch, waits for data or has ended.
+
+        Until then Spark may start a Python process for each source and each stateful operator, and gives it up if it
+        does not answer within ten seconds: a file with many pipelines must not start all of them at once.
+        """
+        if self.starting:
+            jobs = SparkSession.active().sparkContext.statusTracker().getJobIdsForGroup(str(self.query.runId))
+            self.starting = self.active and not jobs and self.query.status["message"] not in IDLE
+        return not self.starting
 
     @property
     def active(self) -> bool:
@@ -204,7 +218,7 @@ class Running:
         kept = accounts_kept(self.checkpoint).values()
         newest = max((max(each.newest, each.furthest) for each in kept), default=0)
         give(flushing(self.plan, self.readers, newest), self.checkpoint)
-        self.query = self.write.start()
+        self.query = self._start()
 
     def wake(self) -> None:
         """Tells the query of streams that are silent for longer than they are waited for."""
@@ -216,13 +230,27 @@ class Running:
         self.query.stop()
 
     def wait(self, seconds: float) -> None:
-        """Waits so long, or until the query ends; raises what stopped it if it failed."""
+        """Wait so long, or until the query ends; raise what stopped it, unless it is worth another start."""
         try:
             self.query.awaitTermination(seconds)  # type: ignore[arg-type]  # fractions are taken, whatever the hint says
         except StreamingQueryException as cause:
+            if is_slow_start(str(cause)):
+                self._start_again(cause)
+                return
             known = self.delivery.failure if self.delivery else None
             known = known or controls_of(SparkSession.active()).failure(str(self.query.runId))
             raise known or failed(self.name, _reason(cause)) from cause
+
+    def _start_again(self, cause: StreamingQueryException) -> None:
+        """Start the query once more from its checkpoint, since a Python process of it took too long to start."""
+        if self.restarts == RESTARTS:
+            raise slow_start(self.name, RESTARTS + 1) from cause
+        self.restarts += 1
+        self.notes.append(
+            f"{self.name}: a Python process took longer than Spark's 10 seconds to start; "
+            f"starting again ({self.restarts} of {RESTARTS})"
+        )
+        self.query = self._start()
 
 
 def _reason(cause: StreamingQueryException) -> str:
