@@ -17,21 +17,25 @@ java_major() {
 
 have_java() { local major; major=$(java_major) && [ -n "$major" ] && [ "$major" -ge 17 ]; }
 
-install_java() {
+install() {  # PACKAGE...
     local sudo=""
     command -v apt-get >/dev/null 2>&1 || return 1
     if [ "$(id -u)" -ne 0 ]; then
         sudo -n true >/dev/null 2>&1 || return 1
         sudo="sudo -n"
     fi
-    say "installing Java with apt-get"
-    $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq default-jre-headless >/dev/null
+    say "installing $* with apt-get"
+    $sudo apt-get update -qq &&
+        DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends "$@" >/dev/null 2>&1
 }
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
     fail "Python 3.11 or newer is needed: install it, or name it with PYTHON=/path/to/python3.11"
-have_java || { install_java && have_java; } ||
+have_java || { install default-jre-headless && have_java; } ||
     fail "Java 17 or newer is needed: install a JDK (on Debian: apt-get install default-jre-headless) or set JAVA_HOME"
+have_browser() { command -v chromium >/dev/null 2>&1 && command -v chromedriver >/dev/null 2>&1; }
+have_browser || { install chromium chromium-driver && have_browser; } ||
+    say "without a browser the tests of the dashboard fail: install chromium and chromium-driver"
 
 [ -x "$venv/bin/python" ] || { say "creating $venv"; "$python" -m venv "$venv"; }
 say "installing dependencies (a minute or two the first time)"

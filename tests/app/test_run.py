@@ -8,6 +8,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from pyspark.sql.streaming import StreamingQueryListener
 from rich.console import Console
 
 from slackwater.algebra.catalog import Script
@@ -15,10 +16,12 @@ from slackwater.app.documents import document_of, script_of
 from slackwater.app.dry_run import dry_run, found_right, used
 from slackwater.app.explain import written
 from slackwater.app.formats import Format
+from slackwater.app.monitor.log import ProgressLog
 from slackwater.app.run import Conditions, _begun, _stopped_at_the_end, run
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError, QueryError, RunError, SlackwaterError
 from slackwater.lang import parse_script
+from slackwater.spark.run.progress import OUTPUT, TOLD
 
 DECLARED = """
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
@@ -248,3 +251,45 @@ def test_a_query_that_cannot_be_stopped_does_not_keep_the_others_from_it():
     with pytest.raises(RuntimeError, match="second"), _stopped_at_the_end() as running:
         running += [Query("first"), Query("second"), Query("third")]
     assert stopped == ["first", "second", "third"]
+
+
+def test_the_same_record_of_each_batch_reaches_the_log_the_feeds_and_sparks_listener(spark, tmp_path: Path):
+    heard: dict[int, dict[str, object]] = {}
+
+    class Listener(StreamingQueryListener):
+        def onQueryStarted(self, event):  # noqa: N802
+            pass
+
+        def onQueryProgress(self, event):  # noqa: N802
+            if OUTPUT in event.progress.observedMetrics:
+                heard[event.progress.batchId] = event.progress.observedMetrics[OUTPUT].asDict()
+
+        def onQueryTerminated(self, event):  # noqa: N802
+            pass
+
+    listener, events, log = Listener(), [], tmp_path / "progress.jsonl"
+    spark.streams.addListener(listener)
+    script = parse_script(SCRIPT.format(sink=f"parquet OPTIONS (path '{tmp_path / 'out'}')"))
+    try:
+        with ProgressLog(log) as written_to:
+            watch = Watch(Console(file=StringIO()), quiet=True, feeds=[written_to.enter, events.append])
+            run(script, Conditions(tmp_path / "checkpoint", "local[2]", available_now=True), watch)
+    finally:
+        spark.streams.removeListener(listener)
+    said = [each for each in events if each["kind"] == "batch"]
+    assert [json.loads(line) for line in log.read_text().splitlines()] == said
+    assert sum(each["rows_in"] for each in said) == 8_000
+    assert all(each["rows_in"] == each["on_time"] + each["late"] + each["rejected"] for each in said)
+    assert all(sum(each["streams"][0]["delays"][1]) == each["rows_in"] for each in said), "every delay is counted"
+    assert all(each["hold"]["p50"] <= each["hold"]["p99"] and each["parts"]["addBatch"] > 0 for each in said)
+    for each in said:
+        (stream,) = json.loads(heard[each["batch"]][TOLD]).values()
+        (mine,) = each["streams"]
+        same = ("rows", "late", "punctuation", "delays", "late_rows")
+        assert {name: stream[name] for name in same} == {name: mine[name] for name in same}
+        assert heard[each["batch"]]["rows"] == each["rows_out"]
+    first, *_, last = events
+    assert (first["kind"], last) == ("pipeline", {"kind": "state", "pipeline": "fastest", "state": "stopped"})
+    assert first["windows"] == {"Traffic": [(2_000, 1_000)]} and "path" not in json.dumps(first)
+    answers = [row for each in events if each["kind"] == "rows" for row in each["rows"]]
+    assert answers and set(answers[0]) == {"segment", "top", "window_end"}

@@ -17,10 +17,10 @@ from slackwater.algebra.nodes import Plan
 from slackwater.app import physical as placement
 from slackwater.app import rewrites
 from slackwater.app.documents import document_of
+from slackwater.app.extras import require
 from slackwater.app.formats import Format
 from slackwater.app.physical import physicals
 from slackwater.app.render.graph import dot, mermaid
-from slackwater.app.render.picture import picture
 from slackwater.app.render.tree import tree
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import shared
@@ -108,6 +108,9 @@ def written(script: Script, form: Format, *, rewritten: bool = False, physical: 
 
 def drawn(script: Script, form: Format, *, rewritten: bool = False, physical: bool = False) -> bytes:
     """Every plan of a script in one picture, side by side, each before and after if it is to be rewritten."""
+    require("plot", ("matplotlib",), "a picture of a plan")
+    from slackwater.app.render.picture import picture  # noqa: PLC0415 (it needs an extra)
+
     return picture(list(chain(*_pictured(script, form, _aspect(rewritten, physical)))), form.value)
 
 

@@ -20,7 +20,7 @@ from slackwater.app.interrupts import Asked, interrupts
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import Opened, Sides, opened, shared
 from slackwater.app.watch import Watch
-from slackwater.errors import InputError
+from slackwater.errors import InputError, SlackwaterError
 from slackwater.spark.io.sinks.anew import admit_sinks
 from slackwater.spark.io.streams import DataFrame, read_streams
 from slackwater.spark.run.pipeline import POLL, Manner, Running, start
@@ -59,8 +59,13 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
     if not (sharing.pipelines or sharing.kept):
         raise InputError("SW-406", "there is nothing to run", hint="add an INSERT INTO a sink, or a query")
     script = replace(script, settings={**script.settings, **conditions.spark})
-    with masked_errors(script):
-        _run_all(script, sharing, sides, conditions, watch)
+    try:
+        with masked_errors(script):
+            _run_all(script, sharing, sides, conditions, watch)
+    except SlackwaterError as error:
+        watch.ends(error)
+        raise
+    watch.ends()
 
 
 def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditions, watch: Watch) -> None:
@@ -97,7 +102,7 @@ def _stages(
     watch: Watch,
 ) -> list[list[Begin]]:
     """What is started together: everything, or, over what is there, each view before those that read it."""
-    manner = Manner(available_now=conditions.available_now)
+    manner = Manner(available_now=conditions.available_now, sampled=watch.watched)
     folders = {each.stream: each.folder for each in views}
 
     def begun(pipeline: Pipeline, checkpoint: Path, view: Opened | None = None) -> Running:
@@ -108,6 +113,7 @@ def _stages(
         else:
             log = LogSink(view.folder.log, view.kept.plan)
             running = start(pipeline, frames, checkpoint, manner, log=log, readers=view.kept.readers)
+        watch.begins(pipeline)
         watch.resumes(pipeline.name, running.closed)
         return running
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from heapq import nsmallest
@@ -9,28 +10,41 @@ from types import TracebackType
 from typing import Any
 
 import numpy as np
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.table import Table
 
+from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.policies import ratio_text
+from slackwater.app.feeds import about, answers, events_of
+from slackwater.app.monitor.board import Board, Event, Feed
+from slackwater.app.terminal import view
+from slackwater.errors import SlackwaterError
 from slackwater.spark.run.progress import Control, Progress
+from slackwater.spark.run.record import record_of
 
 ROWS_SHOWN = 8
 """Of each batch; a person reads no more as they scroll by."""
-COLUMNS = ("pipeline", "batch", "rows in", "rows out", "late", "allowed", "rejected", "hold", "behind", "held", "state")
 
 
 class Watch:
-    """Follows a run on a console; `quiet` shows the summary alone."""
+    """Follows a run on a console; `quiet` shows the summary alone, `machine` writes one line of JSON for each batch.
 
-    def __init__(self, console: Console, *, quiet: bool = False) -> None:
+    What the run says of itself also goes to the `feeds`: a log, a dashboard. Each takes an event and never waits.
+    """
+
+    def __init__(
+        self, console: Console, *, quiet: bool = False, machine: bool = False, feeds: Sequence[Feed] = ()
+    ) -> None:
         self.console = console
-        self.quiet = quiet
+        self.machine = machine
+        self.quiet = quiet or machine
+        self.board = Board()
+        self.feeds = feeds
         self.latest: dict[str, Progress] = {}
         self.totals: dict[str, list[int]] = {}
         self.first: dict[str, int] = {}
-        self.live = Live(console=console, refresh_per_second=4, get_renderable=self._table, transient=True)
+        self.live = Live(console=console, refresh_per_second=4, get_renderable=self._view, transient=True)
 
     def starting(self) -> None:
         if not self.quiet:
@@ -55,6 +69,27 @@ class Watch:
         """Say what the user should know now, also to those who want it quiet."""
         self.console.print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
 
+    @property
+    def watched(self) -> bool:
+        """Whether anybody but a log wants to see the answers."""
+        return bool(self.feeds)
+
+    def tell(self, event: Event) -> None:
+        """Give an event to everybody who follows the run."""
+        for feed in (self.board.enter, *self.feeds):
+            feed(event)
+
+    def begins(self, pipeline: Pipeline) -> None:
+        """Take note of a pipeline that was started."""
+        self.tell(about(pipeline))
+
+    def ends(self, error: SlackwaterError | None = None) -> None:
+        """Take note of the end of all pipelines: of the one that an error names, that it failed."""
+        for name in list(self.board.pipelines):
+            failed = error is not None and f"'{name}'" in str(error)
+            state = {"state": "failed", "error": str(error)} if failed else {"state": "stopped"}
+            self.tell({"kind": "state", "pipeline": name, **state})
+
     def stopping(self) -> None:
         self.console.print("stopping ...", style="dim")
 
@@ -72,7 +107,8 @@ class Watch:
         """What shows the rows of a pipeline that has no sink but the console."""
 
         def show(batch: int, rows: Sequence[Any]) -> None:
-            if self.quiet:
+            self.tell(answers(pipeline, _first(rows)))
+            if self.quiet or self.live.is_started:
                 return
             self.console.print(f"{pipeline}, batch {batch}", style="italic")  # a title would wrap above a narrow table
             table = Table(*rows[0].__fields__, box=None)
@@ -92,11 +128,17 @@ class Watch:
             total = self.totals.setdefault(record.pipeline, [0, 0])
             total[0] += record.rows_in
             total[1] += record.rows_out
+            for event in events_of(record):
+                self.tell(event)
+            if self.machine:
+                print(json.dumps(record_of(record)), file=self.console.file, flush=True)
             if not (self.console.is_terminal or self.quiet):
                 self.console.print(_line(record), style="dim", soft_wrap=True)
 
     def summary(self) -> None:
         """Every row is accounted for: in = on time + late + set aside. Accounts are of all runs of a checkpoint."""
+        if self.machine:
+            return
         for name, record in self.latest.items():
             before, total = self.first[name], _batches(record.batch + 1)
             mine = f"{_batches(record.batch + 1 - before)}, {self.totals[name][1]:,} rows out"
@@ -108,24 +150,8 @@ class Watch:
         if not self.latest:
             self.console.print("no batch was completed")
 
-    def _table(self) -> Table:
-        table = Table(*COLUMNS, box=None, header_style="bold", padding=(0, 1))
-        for name, record in self.latest.items():
-            allowed = ", ".join(_allowed(each) for each in record.controls)
-            table.add_row(
-                name,
-                str(record.batch),
-                f"{self.totals[name][0]:,}",
-                f"{self.totals[name][1]:,}",
-                f"{record.ratio:.2%}",
-                allowed,
-                f"{sum(each.account.untimed for each in record.controls):,}",
-                _seconds(record.recent_hold),
-                _behind(record),
-                f"{record.held:,}",
-                _megabytes(record),
-            )
-        return table
+    def _view(self) -> RenderableType:
+        return view(self.board, self.console.width)
 
 
 def _line(record: Progress) -> str:

@@ -43,6 +43,9 @@ def advise(
     request = Request(trace, event, arrival, source, parse_share(dratio), parse_unit(unit), parse_batch(batch))
     advice = _followed(request, Console(stderr=True))
     if plot is not None:
+        from slackwater.app.extras import require
+
+        require("plot", ("matplotlib",), "a plot")
         from slackwater.app.advise_plot import plot as draw
 
         draw(advice, plot)

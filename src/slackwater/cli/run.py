@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from slackwater.cli.options import Conf, File, Settings
+
+if TYPE_CHECKING:
+    from slackwater.dashboard.process import Dashboard
 
 
 def run(
@@ -44,6 +49,24 @@ def run(
         ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show warnings and the summary alone.")] = False,
+    machine: Annotated[
+        bool, typer.Option("--json", help="Write one line of JSON for each batch, and nothing else.")
+    ] = False,
+    progress_log: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Append one line of JSON for each batch; the dashboard reads earlier runs."),
+    ] = None,
+    ui: Annotated[bool, typer.Option("--ui", help="Show the run in the browser: a dashboard on this machine.")] = False,
+    ui_port: Annotated[
+        int | None, typer.Option(metavar="PORT", help="Where the dashboard listens (default: from 8787 on).")
+    ] = None,
+    ui_address: Annotated[
+        str,
+        typer.Option(metavar="HOST", help="On which address; other machines need the token that is printed with it."),
+    ] = "127.0.0.1",
+    metrics_port: Annotated[
+        int | None, typer.Option(metavar="PORT", help="Serve /metrics for Prometheus here; --ui has it as well.")
+    ] = None,
 ) -> None:
     """Run every INSERT of FILE and show what each batch does.
 
@@ -53,10 +76,12 @@ def run(
 
         slackwater run traffic.sql
         slackwater run traffic.sql --for '20 seconds'
+        slackwater run traffic.sql --ui                          (a dashboard in the browser)
         slackwater run traffic.sql --available-now --no-flush    (what has come since the last time)
         slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
     from slackwater.app.load import load
+    from slackwater.app.monitor.log import ProgressLog
     from slackwater.app.options import parse_conf, parse_duration, parse_folder
     from slackwater.app.run import Conditions
     from slackwater.app.run import run as run_script
@@ -71,4 +96,20 @@ def run(
         parse_conf(conf or ()),
         parse_folder(views) if views else None,
     )
-    run_script(load(file, settings or ()), conditions, Watch(Console(highlight=False), quiet=quiet))
+    script, console = load(file, settings or ()), Console(highlight=False)
+    with ExitStack() as stack:
+        feeds = [stack.enter_context(ProgressLog(progress_log)).enter] if progress_log else []
+        for pages, port in ((True, ui_port), (False, metrics_port)):
+            if ui if pages else metrics_port is not None:
+                shown = stack.enter_context(_dashboard(ui_address, port, pages, progress_log))
+                Console(stderr=machine, highlight=False).print(
+                    f"dashboard: {shown.url}" if pages else f"metrics: {shown.metrics_url}", soft_wrap=True
+                )
+                feeds.append(shown.enter)
+        run_script(script, conditions, Watch(console, quiet=quiet, machine=machine, feeds=feeds))
+
+
+def _dashboard(address: str, port: int | None, pages: bool, log: Path | None) -> Dashboard:
+    from slackwater.dashboard.process import Dashboard
+
+    return Dashboard(address, port, pages=pages, history=str(log or ""))

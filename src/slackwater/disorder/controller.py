@@ -13,7 +13,7 @@ from slackwater.defaults import SKEW_SECONDS
 from slackwater.disorder.clock import Times, clamp, minus, ticks_per_second, times
 from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Sources, Tallying
 from slackwater.disorder.estimator import estimator as build
-from slackwater.disorder.held import Held, deltas
+from slackwater.disorder.held import EMPTY, Held, Run, deltas, joined
 from slackwater.disorder.state import pack, unpack
 from slackwater.disorder.tally import Tally
 from slackwater.errors import InputError
@@ -61,10 +61,11 @@ class Controller:
 
     In order: rows stamped more than ``skew`` after their arrival are *suspect* and neither seen by the
     estimator nor counted as held; the estimate is lowered to what the sources allow; then raised until
-    at most ``cap`` rows are held back, which has priority over both; and it never decreases.
+    at most ``cap`` rows are held back, which has priority over both; and it never decreases. ``released`` has the
+    event times of the rows that the last batch released, with the rows of each.
     """
 
-    __slots__ = ("_estimator", "_held", "_hold", "_progress", "cap", "skew")
+    __slots__ = ("_estimator", "_held", "_hold", "_progress", "cap", "released", "skew")
 
     def __init__(self, estimator: Estimator, *, skew: int, cap: int | None = None, hold: Hold | None = None) -> None:
         self.skew = skew
@@ -73,6 +74,7 @@ class Controller:
         self._hold = hold
         self._held = Held()
         self._progress = Progress()
+        self.released: Run = (EMPTY, EMPTY)
 
     @property
     def progress(self) -> Progress:
@@ -122,7 +124,7 @@ class Controller:
         if tally is not None:
             self._held.add(*tally.since(before.punctuation))
         punctuation = max(before.punctuation, estimate, self._capped())
-        self._held.release(punctuation)
+        self.released = self._held.release(punctuation)
         rows = before.rows + suspects + (0 if tally is None else tally.size)
         self._progress = Progress(rows, before.late + late, before.suspect + suspects, len(self._held), punctuation)
         return punctuation
@@ -131,7 +133,7 @@ class Controller:
         """Raises the punctuation though no row came: the stream has ended, or was silent for too long."""
         before = self._progress
         punctuation = max(before.punctuation, punctuation)
-        self._held.release(punctuation)
+        self.released = joined([self.released, self._held.release(punctuation)])
         self._progress = replace(before, held=len(self._held), punctuation=punctuation)
         return punctuation
 

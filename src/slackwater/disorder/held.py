@@ -24,8 +24,9 @@ class Held:
 
     >>> held = Held()
     >>> held.add(np.array([3, 5, 9]), np.array([2, 1, 1]))
-    >>> held.release(4), len(held)
-    (2, 2)
+    >>> event, count = held.release(4)
+    >>> event.tolist(), count.tolist(), len(held)
+    ([3], [2], 2)
     >>> held.beyond(1)      # the smallest punctuation that leaves at most one row behind it
     6
     """
@@ -55,14 +56,14 @@ class Held:
         if len(run[0]):
             self._runs.append(run)
 
-    def release(self, punctuation: int) -> int:
-        """Forgets the rows before the punctuation; says how many there were."""
-        before = self._rows
+    def release(self, punctuation: int) -> Run:
+        """Remove the rows before the punctuation; return their event times, in no order, with counts."""
         cut = [(run, int(np.searchsorted(run[0], punctuation))) for run in self._runs]
-        self._rows -= sum(int(count[:first].sum()) for (_, count), first in cut)
+        released = [(event[:first], count[:first]) for (event, count), first in cut if first]
+        self._rows -= sum(int(count.sum()) for _, count in released)
         rest = [(_own(event[first:]), _own(count[first:])) for (event, count), first in cut if first < len(event)]
         self._runs = sorted(rest, key=lambda run: len(run[0]), reverse=True)
-        return before - self._rows
+        return joined(released)
 
     def beyond(self, most: int) -> int:
         """The smallest punctuation behind which at most ``most`` of the rows stay; the earliest if all may."""
@@ -90,9 +91,16 @@ def deltas(rows: Times) -> Times:
     return np.diff(rows, prepend=np.int64(0))  # wraps where cumsum wraps back
 
 
+def joined(runs: Sequence[Run]) -> Run:
+    """Several runs one after the other, as copies."""
+    if not runs:
+        return EMPTY, EMPTY
+    return np.concatenate([event for event, _ in runs]), np.concatenate([count for _, count in runs])
+
+
 def merged(runs: Sequence[Run]) -> Run:
     """One run of several, or of what is not in order yet."""
-    event, count = np.concatenate([run[0] for run in runs]), np.concatenate([run[1] for run in runs])
+    event, count = joined(runs)
     order = np.argsort(event, kind="stable")  # of sorted runs: the stable sort merges them in one pass
     event, count = event[order], count[order]
     first = np.flatnonzero(np.append(True, event[1:] != event[:-1])[: len(event)])

@@ -1,5 +1,6 @@
 """The ledger: one record per batch from Spark's events, every row counted once."""
 
+import json
 from dataclasses import asdict
 from functools import partial
 
@@ -7,7 +8,8 @@ import pytest
 
 from slackwater.disorder.state import pack
 from slackwater.spark.operator.host import COUNTED
-from slackwater.spark.run.progress import OUTPUT, Ledger
+from slackwater.spark.run.progress import OUTPUT, TOLD, Ledger
+from slackwater.spark.run.record import record_of
 from slackwater.spark.watermark.accounts import accounts_after, accounts_kept
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.state_files import StateFiles
@@ -86,3 +88,30 @@ def test_idle_triggers_and_repeated_events_are_no_batches(ledger):
     assert ledger.entered(idle) is None
     assert ledger.entered(event(0)) is not None
     assert ledger.entered(event(0)) is None
+
+
+def test_the_record_of_a_batch_has_counts_times_and_what_the_controls_saw(ledger):
+    ledger.entered(event(0))
+    told = event(1, out=12, queryPlanning=200) | {"timestamp": "2026-01-01T00:00:01.000Z", "runId": "r"}
+    seen = {"delays": [[3, 80], [40, 10]], "hold_p50": 90.0, "hold_p99": 150.0, "late_rows": [[1, 2]], "against": 900}
+    told["observedMetrics"][OUTPUT][TOLD] = json.dumps({CONTROL: seen})
+    told["stateOperators"][0]["numRowsTotal"] = 9
+    progress = ledger.entered(told)
+    record = record_of(progress)
+    assert json.loads(json.dumps(record)) == record
+    assert record["rows_in"] == record["on_time"] + record["late"] + record["rejected"] == 50
+    assert (record["batch"], record["run"], record["at"]) == (1, "r", 1_767_225_602_500)
+    assert (record["punctuation"], record["clock"], record["allowed"]) == (1_700, 2_000, 0.05)
+    assert record["hold"] == {"p50": 90.0, "mean": round(5_300 / 47, 1), "p99": 150.0}
+    assert record["parts"] == {"addBatch": 5, "queryPlanning": 200, "other": 1_295}
+    assert (record["state_rows"], record["state_bytes"]) == (9, 100)
+    (stream,) = record["streams"]
+    assert (stream["stream"], stream["rows"], stream["late"], stream["delays"]) == ("Traffic", 150, 3, seen["delays"])
+    assert (stream["late_rows"], stream["against"]) == ([[1, 2]], 900)
+
+
+def test_a_query_that_is_no_pipeline_counts_the_rows_of_its_sink(ledger):
+    told = event(0)
+    told["observedMetrics"] = {}
+    assert ledger.entered(told | {"sink": {"numOutputRows": 7}}).rows_out == 7
+    assert ledger.entered(told | {"batchId": 1, "sink": {"numOutputRows": -1}}).rows_out == 0

@@ -61,8 +61,12 @@ def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     """How `compile_plan` runs a plan over these streams; nothing is started."""
     way = way_of(plan)
     reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan, chain=chains(streams))}"
-    operators = tuple(_placed(plan, way.host, emits_changes(plan)))
-    return Physical(way.host, reason, operators, explained(compile_plan(plan, streams)))
+    return Physical(way.host, reason, placements(plan), explained(compile_plan(plan, streams)))
+
+
+def placements(plan: Plan) -> tuple[Placed, ...]:
+    """Return who runs each operator of a plan, the root first, then each input with all that is below it."""
+    return tuple(_placed(plan, way_of(plan).host, emits_changes(plan)))
 
 
 def physical_beside(entry: Beside, reader: Pipeline, streams: Mapping[str, DataFrame]) -> Physical:

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
@@ -21,15 +21,16 @@ from slackwater.algebra.policies import effective
 from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
 from slackwater.spark.planner.plan import compile_plan, scan_of
 from slackwater.spark.refusals import is_slow_start, line_of
+from slackwater.spark.relation import quoted
 from slackwater.spark.run.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, slow_start, tagged, undivided
 from slackwater.spark.run.guard import admit
-from slackwater.spark.run.progress import OUTPUT, Ledger, Progress
+from slackwater.spark.run.progress import ANSWER, OUTPUT, TOLD, Ledger, Progress
 from slackwater.spark.run.sides import Beside, Refusing, entries
 from slackwater.spark.run.ticks import Silence, flushing, give, read_ticks, was_flushed
 from slackwater.spark.run.views.log import LogSink
 from slackwater.spark.watermark.accounts import accounts_after, accounts_kept, stream_of
 from slackwater.spark.watermark.control import Reads
-from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.gauged import controls_of, told
 from slackwater.spark.watermark.punctuate import Account
 
 RESTARTS = 3
@@ -44,9 +45,11 @@ IDLE = ("Waiting for data to arrive", "Waiting for next trigger")
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to run: until all that is there is read (`available_now`), or for ever, one batch after the other."""
+    """How to run: until all that is there is read (`available_now`), or for ever, one batch after the other; `sampled`
+    if each batch is to say one row of its result to those who watch."""
 
     available_now: bool = False
+    sampled: bool = False
 
     @property
     def trigger(self) -> dict[str, Any]:
@@ -74,7 +77,9 @@ def start(
     ticks = read_ticks(_session(streams), checkpoint)
     read = {f"{SIDE}{number}": entry for number, entry in enumerate(entries(pipeline, sides))}
     rows = _compiled(pipeline.plan, streams, ticks, form, read)
-    rows = rows.observe(OUTPUT, F.count(RESULT if read else F.lit(1)).alias("rows"))
+    counted = F.count(RESULT if read else F.lit(1))
+    sample = [_sampled(rows, bool(read)).alias(ANSWER)] if manner.sampled else []
+    rows = rows.observe(OUTPUT, counted.alias("rows"), told(rows.sparkSession, counted).alias(TOLD), *sample)
     shows = on_rows or (lambda _: None)
     delivery: Delivery | None
     if log is not None:
@@ -106,6 +111,14 @@ def _compiled(
         return with_refused(plan, streams, Reads(ticks), form, RESULT, refused)
     rows = compile_plan(plan, streams, ticks, form)
     return tagged(rows, RESULT) if read else rows
+
+
+def _sampled(rows: DataFrame, tagged: bool) -> Column:
+    """Some row of the result as JSON, every column as text; only that row is converted."""
+    names = rows.schema[RESULT].dataType.names if tagged else rows.columns  # type: ignore[attr-defined]
+    columns = [F.col(f"{RESULT}.{quoted(name)}" if tagged else quoted(name)).cast("string") for name in names]
+    row = F.to_json(F.struct(*(each.alias(name) for each, name in zip(columns, names, strict=True))))
+    return F.first(F.when(F.col(RESULT).isNotNull(), row) if tagged else row, ignorenulls=True)
 
 
 def _session(streams: Mapping[str, DataFrame]) -> SparkSession:

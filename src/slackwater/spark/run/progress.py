@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -20,6 +22,10 @@ from slackwater.spark.watermark.punctuate import Account
 
 OUTPUT = "slackwater.output"
 """The name under which a pipeline's result rows are counted."""
+TOLD = "controls"
+"""Beside that count, in the same metric: what the controls say of the batch, as JSON."""
+ANSWER = "answer"
+"""And one of the result rows as JSON, where somebody wants to see it."""
 COUNTED = {"rows_in": "rows", "late": "late", "rejected": "untimed", "suspect": "suspect", "held_time": "held_time"}
 """What a record counts, by what an account calls it."""
 
@@ -29,12 +35,14 @@ class Control:
     """The disorder control of one stream: what it has counted since the pipeline first began; times in ms.
 
     `refused` is how many rows a stream with CHANGELOG BY has refused since this run began; None of other streams.
+    `seen` is what the control saw in this batch (see `Seen`), as Spark's progress has it: delays, holds, late rows.
     """
 
     stream: str
     dratio: float | None
     account: Account
     refused: int | None = None
+    seen: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def ratio(self) -> float:
@@ -64,7 +72,9 @@ class Progress:
 
     `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two. So are the rows that a
     changelog `refused`, when their time came: they may have come in an earlier batch. Beside these it counts the
-    `rows_read` from views, in order and none of them late; `views` names the logs.
+    `rows_read` from views, in order and none of them late; `views` names the logs. The batch ended `at` this time, in
+    ms since 1970, in the `run` of this id; `parts` is how many ms each part of it took, as Spark calls them. `answer`
+    is one of the result rows as JSON, if the run was asked to keep one.
     """
 
     pipeline: str
@@ -82,6 +92,15 @@ class Progress:
     views: tuple[str, ...] = ()
     rows_read: int = 0
     refused: int = 0
+    at: int = 0
+    run: str = ""
+    parts: Mapping[str, int] = field(default_factory=dict)
+    state_rows: int = 0
+    answer: str | None = None
+
+    @property
+    def on_time(self) -> int:
+        return self.rows_in - self.late - self.rejected - self.rows_read
 
     @property
     def ratio(self) -> float:
@@ -97,8 +116,7 @@ class Progress:
     @property
     def recent_hold(self) -> float:
         """Mean hold of the rows of this batch; the one so far where it had none on time."""
-        rows = self.rows_in - self.late - self.rejected - self.rows_read
-        return self.held_time / rows if rows else self.hold
+        return self.held_time / self.on_time if self.on_time else self.hold
 
     @property
     def punctuation(self) -> int:
@@ -141,26 +159,32 @@ class Ledger:
             )
             for field, name in COUNTED.items()
         }
-        read, refused = _read(observed), _refused(observed)
+        read, refused, output = _read(observed), _refused(observed), _values(observed.get(OUTPUT, {}))
+        seen = json.loads(output.get(TOLD) or "{}")
         self.refused.update(refused)
         counts["rows_in"] += sum(read.values())
         return Progress(
             self.pipeline,
             self.batch,
-            rows_out=_count(observed),
+            rows_out=_rows_out(output, event),
             state_bytes=sum(each["memoryUsedBytes"] for each in event["stateOperators"]),
+            state_rows=sum(each.get("numRowsTotal", 0) for each in event["stateOperators"]),
             seconds=event["durationMs"]["triggerExecution"] / 1_000,
+            at=_ended(event),
+            run=str(event.get("runId", "")),
+            parts=_parts(event["durationMs"]),
+            answer=output.get(ANSWER),
             held=sum(account.held for account in after.values()),
-            controls=tuple(self._control(name, account) for name, account in after.items()),
+            controls=tuple(self._control(name, each, seen.get(name, {})) for name, each in after.items()),
             views=tuple(read),
             rows_read=sum(read.values()),
             refused=sum(refused.values()),
             **counts,
         )
 
-    def _control(self, name: str, account: Account) -> Control:
+    def _control(self, name: str, account: Account, seen: Mapping[str, Any]) -> Control:
         stream = stream_of(name)
-        return Control(stream, self.dratios.get(stream), account, self.refused.get(stream))
+        return Control(stream, self.dratios.get(stream), account, self.refused.get(stream), seen)
 
 
 def accounts(query: StreamingQuery) -> dict[str, Account]:
@@ -198,9 +222,25 @@ def _values(row: Any) -> dict[str, Any]:
     return row.asDict() if hasattr(row, "asDict") else dict(row)
 
 
-def _count(observed: Mapping[str, Any]) -> int:
-    row = observed.get(OUTPUT)
-    return 0 if row is None else int(_values(row)["rows"] or 0)
+def _rows_out(output: Mapping[str, Any], event: Mapping[str, Any]) -> int:
+    """The result rows as the pipeline counts them; of other queries as the sink does, if it does."""
+    sink = (event.get("sink") or {}).get("numOutputRows") or 0
+    return int(output["rows"] or 0) if "rows" in output else max(0, sink)
+
+
+def _ended(event: Mapping[str, Any]) -> int:
+    """When the batch ended, in ms since 1970: Spark says when it began."""
+    began = event.get("timestamp")
+    if began is None:
+        return 0
+    moment = datetime.fromisoformat(str(began)).timestamp()
+    return round(moment * 1_000) + int(event["durationMs"]["triggerExecution"])
+
+
+def _parts(durations: Mapping[str, int]) -> dict[str, int]:
+    """The parts of a batch in ms; `other` is the rest of its time."""
+    parts = {name: int(time) for name, time in durations.items() if name != "triggerExecution"}
+    return parts | {"other": max(0, int(durations["triggerExecution"]) - sum(parts.values()))}
 
 
 def _numbered(metric: str, kind: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import count
 from typing import Any
+from uuid import uuid4
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -24,6 +25,8 @@ on. That batch may be all that was ever recorded, and all of it would have to pa
 NONE = EARLIEST
 """What the gauge takes for NULL."""
 WATCH = f"{PACKAGE}.Watch"
+TOLD = f"{PACKAGE}.told."
+"""Begins the name of the property in which Steering.java leaves what the controllers say."""
 BARRIER = "spark_partition_id() >= 0"
 """Always true, and not deterministic: Catalyst moves no later predicate below it, where it would remove the ticks."""
 
@@ -110,6 +113,34 @@ def _asked(session: SparkSession, operator: Any, *arguments: Column) -> Column:
         False,  # it counts: it must be called once for each row
     )
     return Column(convert.column(call))
+
+
+def told(session: SparkSession, rows: Column) -> Column:
+    """A metric for `observe`: what the controllers of the query say of each batch, as JSON (see `Seen`).
+
+    Spark evaluates it in the driver when it reports a batch, after the controllers have seen it; they leave their words
+    in a property of the driver (see Steering.java). The expression has no class of ours, since it goes to the executors
+    with the tasks, and depends on `rows`, a count of the batch: one of constants would be evaluated at planning.
+    """
+    jvm: Any = session._jvm
+    types, objects = jvm.org.apache.spark.sql.types, jvm.org.apache.spark.sql.catalyst.expressions.objects
+    convert = getattr(getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$"), "MODULE$")
+    named = F.when(rows >= 0, F.lit(f"{TOLD}{uuid4()}"))
+    text, string = types.ObjectType(_class(jvm, "java.lang.String")), types.DataTypes.StringType
+    none = jvm.PythonUtils.toSeq([])
+    name = objects.Invoke(convert.expression(named._jc), "toString", text, none, none, True, True, True)
+    options = jvm.PythonUtils.toSeq([]), True, True, True, jvm.scala.Option.empty()
+    found = objects.StaticInvoke(_class(jvm, "java.lang.System"), text, "getProperty", _seq(jvm, name), *options)
+    utf8 = _class(jvm, "org.apache.spark.unsafe.types.UTF8String")
+    return Column(convert.column(objects.StaticInvoke(utf8, string, "fromString", _seq(jvm, found), *options)))
+
+
+def _seq(jvm: Any, *each: Any) -> Any:
+    return jvm.PythonUtils.toSeq(list(each))
+
+
+def _class(jvm: Any, name: str) -> Any:
+    return jvm.java.lang.Class.forName(name)
 
 
 def _now(event: Column) -> Column:

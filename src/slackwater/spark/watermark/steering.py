@@ -22,6 +22,7 @@ from slackwater.spark.shim.compiled import own_folder
 from slackwater.spark.watermark.accounts import control_folder, numbered
 from slackwater.spark.watermark.punctuate import Account, Controlled
 from slackwater.spark.watermark.readings import LISTED, read
+from slackwater.spark.watermark.seen import Seen, Sight
 from slackwater.spark.watermark.state_files import StateFiles, files_of
 
 ENDED = 8
@@ -89,13 +90,19 @@ class Control:
         self.files = files
         self.controlled = Controlled(spec.policy, in_arrival_order=spec.in_arrival_order, kept=files.read(batch))
         self.kept = self.controlled.kept()
+        self.sight = Sight()
+        self.seen: Seen | None = None
 
     def step(self, batch: int, readings: list[bytes]) -> None:
         """Enters what the gauge read in a batch."""
         reading = read(readings, in_arrival_order=self.spec.in_arrival_order)
         before = self.controlled.account
-        if self.controlled.enter(reading) != before:
+        after = self.controlled.enter(reading)
+        if after != before:
             self.kept = self.controlled.kept()
+        controller = self.controlled.controller
+        clock = after.clock + after.silence
+        self.seen = self.sight.see(reading, before.punctuation, clock, controller.released, controller.skew)
         self.files.write(batch, self.kept)
 
     @property
@@ -116,6 +123,12 @@ class Run:
     controls: Mapping[str, Control] = field(default_factory=dict)
     failure: SlackwaterError | None = None
 
+    @property
+    def told(self) -> str:
+        """What the controls saw in the last batch and have counted, as JSON by the name of each."""
+        found = {name: (each.controlled.account, each.seen) for name, each in self.controls.items() if each.seen}
+        return json.dumps({name: {**asdict(account), **seen.document} for name, (account, seen) in found.items()})
+
 
 class Controls:
     """The controllers of all queries of a Spark application, in the form in which its driver can call them.
@@ -129,13 +142,14 @@ class Controls:
         self.lock = Lock()
 
     def apply(self, file: str) -> str:
-        """The answers to a request in a file, for each gauge of the query in the order of their names."""
+        """The answers to a request in a file, for each gauge of the query in the order of their names; then what its
+        controls saw, for Spark's own progress."""
         given = Path(file)
         request = Request.of(given.read_bytes())
         given.unlink()
         run = self._run(request)
         try:
-            return self._answered(run, request)
+            return self._answered(run, request) + BODY.decode() + run.told
         except SlackwaterError as failure:
             run.failure = failure
             raise
@@ -173,6 +187,11 @@ class Controls:
         """What the controls of a run have counted, by their names."""
         found = self.runs.get(run)
         return {name: each.controlled.account for name, each in found.controls.items()} if found else {}
+
+    def told(self, run: str) -> str:
+        """What the controls of a run saw in its last batch, as JSON."""
+        found = self.runs.get(run)
+        return found.told if found else "{}"
 
     def failure(self, run: str) -> SlackwaterError | None:
         """Why the controllers of a run failed, if they did."""

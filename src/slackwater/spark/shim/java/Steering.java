@@ -21,10 +21,13 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.MultipleWatermarkPolicy;
+import org.apache.spark.unsafe.types.UTF8String;
 import scala.runtime.AbstractFunction1;
 
 /** The watermark of a query after each batch: that of its controllers, and of others that it may have. */
 class Steering implements MultipleWatermarkPolicy {
+    /** Begins the name of the property in which a metric of the query finds what the controllers say of a batch. */
+    private static final String TOLD = "slackwater.told.";
     final Map gauges = new TreeMap();
     private final MicroBatchExecution query;
     private final Function controllers;
@@ -32,6 +35,7 @@ class Steering implements MultipleWatermarkPolicy {
     private final boolean smallest;
     private final int far;
     private int ours = 0;
+    private String told = null;
 
     Steering(MicroBatchExecution query, Function controllers, String folder, final int far) {
         this.far = far;
@@ -46,10 +50,9 @@ class Steering implements MultipleWatermarkPolicy {
                 scala.collection.Iterator each = ((LogicalPlan) node).expressions().iterator();
                 while (each.hasNext()) ((Expression) each.next()).foreach(new AbstractFunction1() {
                     public Object apply(Object found) {
-                        if (found instanceof Literal && ((Literal) found).value() instanceof Gauge) {
-                            Gauge gauge = (Gauge) ((Literal) found).value();
-                            gauges.put(gauge.name, gauge);
-                        }
+                        Object value = found instanceof Literal ? ((Literal) found).value() : null;
+                        if (value instanceof Gauge) gauges.put(((Gauge) value).name, value);
+                        if (value instanceof UTF8String && value.toString().startsWith(TOLD)) told = value.toString();
                         return null;
                     }
                 });
@@ -101,7 +104,9 @@ class Steering implements MultipleWatermarkPolicy {
 
     /** Tells gauges what acts in a batch; gives the punctuation of all. */
     private long set(long batch, String answers) {
-        String[] said = answers.split(" ");
+        int end = answers.indexOf("\n\n");
+        if (told != null) System.setProperty(told, answers.substring(end + 2));
+        String[] said = answers.substring(0, end).split(" ");
         Iterator each = gauges.values().iterator();
         long chosen = Long.parseLong(said[0]);
         for (int i = 0; each.hasNext(); i += 2) {

@@ -1,0 +1,20 @@
+"""Packages that only some commands need: asked for when they are used, by the name of the extra that has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+
+from slackwater.errors import InputError
+
+
+def require(extra: str, packages: Sequence[str], what: str) -> None:
+    """Raise an error that names the extra, unless all of its packages can be imported."""
+    lacking = [name for name in packages if find_spec(name) is None]
+    if lacking:
+        raise InputError(
+            "SW-462",
+            f"{what} needs {' and '.join(lacking)}, which cannot be imported",
+            expected=f"the extra '{extra}'",
+            hint=f"pip install 'slackwater[{extra}]'",
+        )

@@ -1,0 +1,71 @@
+"""The progress record of a batch as a document: what the log, the dashboard, the metrics and notebooks read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from slackwater.spark.run.progress import Control, Progress
+
+VERSION = 1
+ACCOUNTED = ("rows", "on_time", "late", "suspect", "held", "held_time", "punctuation", "newest", "clock", "silence")
+
+
+def record_of(progress: Progress) -> dict[str, Any]:
+    """Return the record of a batch; counts are of the batch, those of `streams` of all batches; times in ms.
+
+    `hold` is how long rows waited, from their arrival until the punctuation passed them: `mean` is exact, `p50` and
+    `p99` are estimated from the ages at which rows were released and the recent delays. `delays` of a stream are
+    counts by bucket: bucket 0 is below 1 ms, bucket i ends at 2 ** (i / 8) ms.
+    """
+    streams = [_stream(each) for each in progress.controls]
+    return {
+        "kind": "batch",
+        "version": VERSION,
+        "pipeline": progress.pipeline,
+        "run": progress.run,
+        "batch": progress.batch,
+        "at": progress.at,
+        "rows_in": progress.rows_in,
+        "rows_out": progress.rows_out,
+        "on_time": progress.on_time,
+        "late": progress.late,
+        "rejected": progress.rejected,
+        "suspect": progress.suspect,
+        "refused": progress.refused,
+        "rows_read": progress.rows_read,
+        "held": progress.held,
+        "punctuation": progress.punctuation,
+        "newest": max((each.account.newest for each in progress.controls), default=0),
+        "clock": max((each.account.clock + each.account.silence for each in progress.controls), default=0),
+        "ratio": progress.ratio,
+        "allowed": min((each.dratio for each in progress.controls if each.dratio is not None), default=None),
+        "hold": {
+            "p50": _longest(progress, "hold_p50"),
+            "mean": round(progress.recent_hold, 1),
+            "p99": _longest(progress, "hold_p99"),
+        },
+        "seconds": progress.seconds,
+        "parts": dict(progress.parts),
+        "state_bytes": progress.state_bytes,
+        "state_rows": progress.state_rows,
+        "streams": streams,
+    }
+
+
+def _stream(control: Control) -> dict[str, Any]:
+    account = control.account
+    return {
+        "stream": control.stream,
+        "allowed": control.dratio,
+        **{name: getattr(account, name) for name in ACCOUNTED},
+        "rejected": account.untimed,
+        "closed": control.closed,
+        "delays": control.seen.get("delays", [[], []]),
+        "late_rows": control.seen.get("late_rows", []),
+        "against": control.seen.get("against", 0),
+    }
+
+
+def _longest(progress: Progress, which: str) -> float:
+    """Of several streams, the hold of the one that holds its rows longest."""
+    return max((each.seen.get(which, 0.0) for each in progress.controls), default=0.0)
