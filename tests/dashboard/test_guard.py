@@ -141,7 +141,7 @@ def test_a_flood_of_connections_and_pages_is_borne_and_the_pipeline_does_not_wai
 
 
 def test_a_port_that_is_taken_is_told_unless_another_may_be_chosen(shown):
-    with pytest.raises(InputError, match=r"SW-463.*cannot listen"), Dashboard(port=shown.port) as refused:
+    with pytest.raises(InputError, match=r"SW-483.*cannot listen"), Dashboard(port=shown.port) as refused:
         assert refused.url
     with Dashboard(port=0) as other:
         assert other.url and other.port != shown.port

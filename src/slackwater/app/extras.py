@@ -13,7 +13,7 @@ def require(extra: str, packages: Sequence[str], what: str) -> None:
     lacking = [name for name in packages if find_spec(name) is None]
     if lacking:
         raise InputError(
-            "SW-462",
+            "SW-482",
             f"{what} needs {' and '.join(lacking)}, which cannot be imported",
             expected=f"the extra '{extra}'",
             hint=f"pip install 'slackwater[{extra}]'",

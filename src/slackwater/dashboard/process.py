@@ -106,7 +106,7 @@ class Dashboard:
         said = json.loads(self.process.stdout.readline() or "{}")  # type: ignore[union-attr]
         if "port" not in said:
             raise InputError(
-                "SW-463", f"the dashboard cannot listen on {self.address}: {said.get('error', 'its process ended')}",
+                "SW-483", f"the dashboard cannot listen on {self.address}: {said.get('error', 'its process ended')}",
                 expected="an address of this machine and a free port", hint="choose another with --ui-port",
             )  # fmt: skip
         self.port = said["port"]

@@ -89,5 +89,5 @@ def test_the_log_has_a_line_for_each_batch_and_gives_the_history_of_earlier_runs
 
 
 def test_a_log_that_cannot_be_written_is_told(tmp_path):
-    with pytest.raises(InputError, match=r"SW-461.*cannot be written: No such file"):
+    with pytest.raises(InputError, match=r"SW-481.*cannot be written: No such file"):
         ProgressLog(tmp_path / "no" / "log")

@@ -20,7 +20,7 @@ class ProgressLog:
             self.file = path.open("a", encoding="utf-8")
         except OSError as cause:
             raise InputError(
-                "SW-461", f"the progress log '{path}' cannot be written: {cause.strerror}",
+                "SW-481", f"the progress log '{path}' cannot be written: {cause.strerror}",
                 expected="a file in a folder that exists", hint="name another file with --progress-log",
             ) from cause  # fmt: skip
 
