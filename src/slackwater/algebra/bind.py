@@ -13,16 +13,19 @@ from slackwater.algebra.nodes import (
     Frequency,
     Item,
     Join,
+    Minus,
     Plan,
     Project,
     Scan,
     Select,
+    Union,
     View,
     Window,
     inputs,
     with_inputs,
 )
 from slackwater.algebra.schema import Expr, Schema
+from slackwater.algebra.widening import with_common_types
 
 Lookup = Callable[[Scan], Scan]
 """Fills a scan that names its stream only with the stream's columns and clocks."""
@@ -49,6 +52,8 @@ def _bound(plan: Plan, lookup: Lookup) -> Plan:
             return replace(plan, condition=_typed(condition, here))
         case Window(by=by) | Frequency(by=by):
             return replace(plan, by=tuple(here.reference(here.find(column)) for column in by))
+        case Union() | Minus():
+            return with_common_types(plan)
         case View(declared_key=key):
             return replace(plan, declared_key=tuple(_typed(expr, here) for expr in key))
         case _:

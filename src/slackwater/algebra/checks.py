@@ -31,13 +31,13 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.algebra.ratios import parse_ratio
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
+from slackwater.algebra.widening import common_type
 from slackwater.errors import QueryError
 
 ESTIMATORS = ("budget", "adaptive", "periodic", "adhoc", "max-delay", "two-max", "quantile")
 """What may stand after DRATIO p% USING (disorder.md); a fixed SLACK is not an estimate."""
 GATHERING = (Join, Minus, Aggregate, Distinct)
 """What puts all answers of an instant together."""
-NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 
 
 def check(plan: Plan) -> Plan:
@@ -167,10 +167,10 @@ def check_sides(left: Plan, right: Plan, operation: str) -> None:
             hint="select the same columns on both sides",
         )  # fmt: skip
     for one, two in zip(mine, other, strict=True):
-        if not _alike(one.type, two.type):
+        if common_type(one.type, two.type) is None:
             raise QueryError(
                 "SW-226", f"{operation} of {one.name} {one.type} with {two.name} {two.type}",
-                expected="the same types on both sides, column by column", hint=f"CAST({two.name} AS {one.type})",
+                expected="types that go together, column by column", hint=f"write CAST({two.name} AS {one.type})",
             )  # fmt: skip
 
 
@@ -329,9 +329,3 @@ def _jumps(every: object) -> bool:
 def _when(plan: Plan) -> str:
     instants = instants_of(plan)
     return "at every row" if instants.at_rows else f"every {instants.every}"
-
-
-def _alike(one: str, two: str) -> bool:
-    loose = ("void", UNKNOWN)
-    numbers = all(each.partition("(")[0] in NUMBERS for each in (one, two))
-    return one == two or one in loose or two in loose or numbers

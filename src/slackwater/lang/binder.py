@@ -10,6 +10,7 @@ from slackwater.algebra.catalog import Catalog, ViewDef, check_name
 from slackwater.algebra.checks import check_answer, check_final, check_node
 from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Plan, Scan, Subquery, Union, View
 from slackwater.algebra.schema import Schema
+from slackwater.algebra.widening import with_common_types
 from slackwater.errors import QueryError
 from slackwater.lang.queries import BRACKET
 from slackwater.lang.scope import Scope
@@ -132,7 +133,7 @@ class Binder:
         with self.source.blaming(tree.expression):
             check_node(plan)
         self.answer(plan, tree.expression)
-        return plan
+        return with_common_types(plan)
 
     def item(self, tree: exp.Expr) -> Plan:
         """An item of FROM."""

@@ -52,12 +52,15 @@ def _query(plan: Plan) -> str:
             return f"{_query(left)}\nUNION ALL\n{_operand(right)}"
         case Minus(left=left, right=right):
             return f"{_query(left)}\nEXCEPT\n{_operand(right)}"
+        case Project(child=Distinct() | Minus() | Frequency(child=Distinct())):
+            return _query(plan.child)  # casts to the types of the other side, which the binder adds again
         case _:
             return _select(plan)
 
 
 def _operand(plan: Plan) -> str:
-    return f"({_query(plan)})" if isinstance(plan, (Union, Minus)) else _query(plan)
+    compound = isinstance(plan, (Union, Minus)) or (isinstance(plan, Project) and isinstance(plan.child, Minus))
+    return f"({_query(plan)})" if compound else _query(plan)
 
 
 @dataclass(slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any
 
@@ -104,7 +104,15 @@ def _boolean(value: Value, source: str) -> bool:
     return known[value.strip().lower()]
 
 
+def _date(value: Value, source: str) -> date:
+    if source.startswith("timestamp"):
+        return (EPOCH + timedelta(microseconds=value)).date()
+    return date.fromisoformat(str(value).strip())
+
+
 def _timestamp(value: Value, source: str) -> int:
+    if source == "date":
+        return int((value - EPOCH.date()) // timedelta(microseconds=1))
     if source in WIDTHS:
         return int(max(-(2**63), min(2**63 - 1, value * SECOND)))  # as Spark does
     if source != "string":
@@ -142,6 +150,7 @@ CONVERTERS: dict[str, Callable[[Any, str], Any]] = {
     "double": _float,
     "float": _float,
     "boolean": _boolean,
+    "date": _date,
     "timestamp": _timestamp,
     "string": _string,
 }

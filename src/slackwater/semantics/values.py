@@ -1,4 +1,4 @@
-"""SQL's values: NULL is None, a timestamp is whole microseconds, a DECIMAL is a Decimal.
+"""SQL's values: NULL is None, a timestamp is whole microseconds, a DATE is a date, a DECIMAL is a Decimal.
 
 Arithmetic is Spark 4's with its default, ANSI: a division by zero and a BIGINT overflow are errors, not NULL
 (`try_divide` and its like give NULL).

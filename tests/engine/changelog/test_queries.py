@@ -187,6 +187,18 @@ QUERIES = {
         FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id) AS q""",
     "bounds of extents above a sample": """SELECT DISTINCT n, window_start FROM (SELECT id, COUNT(*) AS n
         [FREQUENCY 2 TUPLES] FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id) AS q""",
+    "whole numbers with fractions": "SELECT id, v FROM Readings [RANGE 4 seconds] UNION ALL SELECT v, x FROM Readings",
+    "whole numbers less fractions": """SELECT v FROM Pulses [RANGE 6 seconds]
+        EXCEPT SELECT FLOOR(x) * 1.0D FROM Readings [RANGE 3 seconds]""",
+    "fractions less whole numbers": """SELECT DISTINCT x FROM Readings [RANGE 6 seconds]
+        EXCEPT SELECT DISTINCT v FROM Pulses [RANGE 3 seconds]""",
+    "decimals of two lengths": """SELECT CAST(v AS DECIMAL(6,1)) AS v FROM Pulses [RANGE 6 seconds]
+        EXCEPT SELECT CAST(x AS DECIMAL(10,2)) FROM Readings [RANGE 3 seconds] UNION ALL SELECT v FROM Events""",
+    "nothing with something": "SELECT id, NULL AS v FROM Pulses UNION ALL SELECT id, v FROM Readings [RANGE 3 seconds]",
+    "days with times": """SELECT CAST(ts AS DATE) AS at FROM Pulses [RANGE 6 seconds]
+        UNION ALL SELECT ts FROM Readings [RANGE 3 seconds]""",
+    "whole numbers joined with fractions": """SELECT p.id, r.x FROM Pulses AS p [RANGE 6 seconds],
+        Readings AS r [RANGE 3 seconds] WHERE p.v = FLOOR(r.x) * 1.0D""",
     "bounds of joined extents": """SELECT r.id, window_start, window_end, row_time
         FROM Readings AS r [RANGE 6 seconds SLIDE 3 seconds], Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]
         WHERE r.id = p.id""",

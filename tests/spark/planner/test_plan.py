@@ -1,7 +1,7 @@
 """Plans of native operators on Spark answer what the interpreter answers, late rows and all."""
 
 from collections.abc import Mapping
-from itertools import count
+from itertools import count, product
 
 import pytest
 from tests.spark.conformance import answered, expected, found, found_at_rest
@@ -9,6 +9,7 @@ from tests.spark.conformance import answered, expected, found, found_at_rest
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.algebra.schema import Expr, Field, Schema
+from slackwater.algebra.widening import common_type
 from slackwater.app.frames import sql
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
@@ -75,6 +76,10 @@ AT_REST = {
         SELECT COUNT(*) AS n, window_end FROM (
             SELECT id FROM Readings [RANGE 2 seconds SLIDE 2 seconds]
             UNION ALL SELECT id FROM Events [RANGE 3 seconds SLIDE 3 seconds]) AS q GROUP BY window_end""",
+    "types that differ, in a set operation": """
+        SELECT v, NULL AS at FROM Events [RANGE 4 seconds SLIDE 2 seconds]
+        EXCEPT SELECT x, ts FROM Readings [RANGE 4 seconds SLIDE 2 seconds]
+        UNION ALL SELECT CAST(x AS DECIMAL(9,3)), CAST(ts AS DATE) FROM Readings [RANGE 4 seconds SLIDE 2 seconds]""",
     "a stream in a subquery": """
         SELECT q.id, COUNT(*) AS n FROM (SELECT id FROM Readings WHERE v > 0) AS q [RANGE 4 seconds SLIDE 2 seconds]
         GROUP BY q.id""",
@@ -171,6 +176,15 @@ def test_rows_that_cannot_be_compared_are_held_all_the_same(spark):
     )
     found = sql("SELECT m, window_end FROM S [RANGE 2 seconds SLIDE 2 seconds] WHERE m['a'] < 3", S=rows).collect()
     assert sorted((row.m["a"], row.window_end.timestamp()) for row in found) == [(0, 2), (0, 2), (1, 2), (2, 4)]
+
+
+def test_common_types_are_those_of_spark(spark):
+    kinds = ["tinyint", "smallint", "int", "bigint", "float", "double", "decimal(10,2)", "decimal(5,5)"]
+    kinds += ["decimal(38,0)", "decimal(38,30)", "date", "timestamp", "timestamp_ntz", "string", "boolean", "void"]
+    pairs = [(one, two) for one, two in product(kinds, kinds) if common_type(one, two)]
+    sides = [", ".join(f"CAST(NULL AS {kind})" for kind in side) for side in zip(*pairs, strict=True)]
+    united = spark.sql(f"SELECT {sides[0]} UNION ALL SELECT {sides[1]}")
+    assert [field.dataType.simpleString() for field in united.schema] == [common_type(*pair) for pair in pairs]
 
 
 def test_columns_that_must_be_equal_are_found_in_parentheses():
