@@ -1,5 +1,5 @@
 -- The fastest vehicle on each road segment over the last five seconds, every second.
--- Reports arrive out of order (exponential delays); at most 5% of them may come too late.
+-- Reports arrive out of order (exponential delays); at most 1% of them may come too late.
 
 CREATE STREAM Traffic (
     vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP
@@ -12,5 +12,5 @@ CREATE SINK fastest USING console;
 
 INSERT INTO fastest
 SELECT segment, MAX(speed) AS top, window_end
-FROM Traffic [RANGE 5 seconds SLIDE 1 second WATTR timestamp DRATIO 5% USING adaptive]
+FROM Traffic [RANGE 5 seconds SLIDE 1 second WATTR timestamp DRATIO 1%]
 GROUP BY segment;

@@ -14,7 +14,9 @@ TRAFFIC = ROOT / "examples" / "traffic.sql"
 def test_a_tree_with_the_policy_spelled_out(slackwater):
     shown = slackwater("explain", TRAFFIC)
     assert shown.returncode == 0, shown.stderr
-    assert "Disorder DRATIO 5% USING adaptive IDLE 10 minutes (default) SKEW 5 minutes (default)" in shown.stdout
+    assert (
+        "Disorder DRATIO 1% USING budget (default) IDLE 10 minutes (default) SKEW 5 minutes (default)" in shown.stdout
+    )
     assert "Window RANGE 5 seconds SLIDE 1 second" in shown.stdout
 
 
@@ -54,7 +56,7 @@ def test_the_version_is_shown_without_a_command(slackwater):
 
 def test_a_variable_is_filled_by_an_option(slackwater, tmp_path: Path):
     file = tmp_path / "q.sql"
-    file.write_text(TRAFFIC.read_text().replace("DRATIO 5%", "DRATIO ${LOSS}%"))
+    file.write_text(TRAFFIC.read_text().replace("DRATIO 1%", "DRATIO ${LOSS}%"))
     missing = slackwater("explain", file)
     assert missing.returncode == 2
     assert "LOSS" in missing.stderr

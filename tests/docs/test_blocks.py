@@ -64,6 +64,8 @@ def test_commands_work(block: Block, command: str):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    if "watch.py" in words:
+        assert re.search(r"segment.*vehicles", done.stdout), done.stdout
 
 
 @pytest.mark.spark
