@@ -15,7 +15,15 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.logger import PySparkLogger
 
 from slackwater.errors import RunError
-from slackwater.spark.session import STATE_STORE, python_of_workers, require_state_store
+from slackwater.spark import session
+from slackwater.spark.batches import partitions_kept
+from slackwater.spark.session import (
+    PARTITIONS,
+    STATE_STORE,
+    python_of_workers,
+    require_state_store,
+    spread_over_cluster,
+)
 from slackwater.spark.shim import log, workers
 from slackwater.spark.shim.log import new_log, with_log
 
@@ -136,3 +144,68 @@ def test_workers_are_forked_from_a_process_without_what_only_the_driver_needs():
     out = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout.split()
     assert "slackwater.spark.operator.operator" in out
     assert not {"slackwater.spark.watermark.punctuate", "slackwater.spark.watermark.steering"} & set(out)
+
+
+class Stated(dict[str, str]):
+    def contains(self, name: str) -> bool:
+        return name in self
+
+
+class Conf(dict[str, str]):
+    def set(self, name: str, value: str) -> None:
+        self[name] = value
+
+
+class Cluster:
+    """A session of a cluster whose executors come one after the other, and what was set in it."""
+
+    def __init__(self, master: str = "spark://host:7077", cores: int = 6, **stated: str) -> None:
+        self.master, self.stated, self.defaultParallelism = master, stated, cores
+        self.executors = iter([1, 1, 2, 3])
+        self.conf = Conf({PARTITIONS: "200"})
+        self.sparkContext = self._jsc = self
+
+    def sc(self) -> Cluster:
+        return self
+
+    def getConf(self) -> Stated:  # noqa: N802
+        return Stated(self.stated)
+
+    def getExecutorMemoryStatus(self) -> Cluster:  # noqa: N802
+        return self
+
+    def size(self) -> int:
+        """Of executors, and of the driver, which is among them."""
+        self.seen = next(self.executors, 4)
+        return self.seen
+
+
+def spread(cluster: Cluster) -> tuple[str, str]:
+    said = spread_over_cluster(cluster)  # type: ignore[arg-type]
+    return said, cluster.conf[PARTITIONS]
+
+
+def test_a_new_checkpoint_has_a_partition_for_each_core_of_a_cluster(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(session, "STEADY", 0.3)
+    cluster = Cluster()
+    assert spread(cluster) == ("the state of a new checkpoint has 6 partitions, one for each core of the cluster", "6")
+    assert cluster.seen == 4  # it has waited for all of them
+    assert spread(Cluster(cores=4_000))[1] == "200"
+
+
+def test_partitions_that_are_stated_or_that_nobody_can_know_stay(monkeypatch: pytest.MonkeyPatch):
+    assert spread(Cluster(**{PARTITIONS: "12"})) == ("", "200")
+    assert spread(Cluster("local[4]")) == ("", "200")
+    said, number = spread(Cluster(**{"spark.dynamicAllocation.enabled": "true"}))
+    assert "has 200 partitions: the cluster may grow" in said and number == "200"
+
+
+def test_a_checkpoint_says_with_how_many_partitions_it_began(tmp_path: Path):
+    assert partitions_kept(tmp_path) is None
+    (tmp_path / "offsets").mkdir()
+    (tmp_path / "offsets" / "7").write_text(
+        'v1\n{"batchWatermarkMs":0,"conf":{"spark.sql.shuffle.partitions":"12"}}\n{}'
+    )
+    assert partitions_kept(tmp_path) == 12
+    (tmp_path / "offsets" / "8").write_text("")
+    assert partitions_kept(tmp_path) is None

@@ -21,13 +21,14 @@ from slackwater.app.secrets import masked_errors
 from slackwater.app.views import Opened, Sides, opened, shared
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError, SlackwaterError
+from slackwater.spark.batches import partitions_kept
 from slackwater.spark.io.sinks.anew import admit_sinks
-from slackwater.spark.io.streams import DataFrame, read_streams
+from slackwater.spark.io.streams import DataFrame, SparkSession, read_streams
 from slackwater.spark.run.pipeline import POLL, Manner, Running, start
 from slackwater.spark.run.views.folder import admit_logs
 from slackwater.spark.run.views.log import LogSink, read_log
 from slackwater.spark.run.views.sharing import Sharing
-from slackwater.spark.session import local_session
+from slackwater.spark.session import PARTITIONS, local_session, spread_over_cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
 def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditions, watch: Watch) -> None:
     watch.starting()
     session = local_session(master=conditions.master, options=script.settings)
+    watch.say(spread_over_cluster(session))
     deque(found_right(session, used(script)), maxlen=0)
     for each in sharing.pipelines:
         admit_sinks(session, (each, *sides.get(each.name, ())), conditions.checkpoint / each.name)
@@ -82,7 +84,7 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
         watch.shares([each.told for each in views], sharing.notes)
         with watch, interrupts() as asked:
             end = inf
-            for stage in _stages(sharing.pipelines, sides, views, frames, conditions, watch):
+            for stage in _stages(session, sharing.pipelines, sides, views, frames, conditions, watch):
                 mine = _begun(stage, running, watch, asked)
                 # The clock starts once, when the first queries run: a source that is silent may never end a batch.
                 end = min(end, monotonic() + (inf if conditions.seconds is None else conditions.seconds))
@@ -94,6 +96,7 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
 
 
 def _stages(
+    session: SparkSession,
     pipelines: Sequence[Pipeline],
     sides: Sides,
     views: Sequence[Opened],
@@ -106,6 +109,7 @@ def _stages(
     folders = {each.stream: each.folder for each in views}
 
     def begun(pipeline: Pipeline, checkpoint: Path, view: Opened | None = None) -> Running:
+        watch.say(_kept_partitions(pipeline.name, partitions_kept(checkpoint), session))
         read = {node.stream for node in walk(pipeline.plan) if isinstance(node, Scan)}
         admit_logs(checkpoint, {name: folder for name, folder in folders.items() if name in read})
         if view is None:
@@ -122,6 +126,14 @@ def _stages(
     ]
     rest: list[Begin] = [partial(begun, each, conditions.checkpoint / each.name) for each in pipelines]
     return [*kept, rest] if conditions.available_now else [[*chain(*kept), *rest]]
+
+
+def _kept_partitions(pipeline: str, kept: int | None, session: SparkSession) -> str:
+    """Return what is to be said of the partitions of a checkpoint, which stay as they are: nothing if all are alike."""
+    new = int(session.conf.get(PARTITIONS) or 0)
+    if kept is None or kept == new:
+        return ""
+    return f"{pipeline}: its state has {kept} partitions, as its checkpoint began with; a new one would have {new}"
 
 
 def _pipeline(view: Opened) -> Pipeline:

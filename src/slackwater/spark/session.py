@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
 
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
@@ -13,6 +15,13 @@ from pyspark.sql import SparkSession
 from slackwater.errors import RunError
 from slackwater.spark.shim.log import start_jvm
 
+PARTITIONS = "spark.sql.shuffle.partitions"
+MOST_PARTITIONS = 200
+"""Spark's own number of partitions: no cluster gets more."""
+PATIENCE = 30.0
+"""Seconds in which the executors of a cluster must have come."""
+STEADY = 2.0
+"""Seconds without a new executor after which all are taken to be there."""
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -65,6 +74,34 @@ def require_state_store(session: SparkSession) -> None:
         )
 
 
+def spread_over_cluster(session: SparkSession) -> str:
+    """Give a cluster's session one shuffle partition for each core, and return what was done, in words.
+
+    Each partition of a stateful operator costs a commit in every batch, and Spark's own number is made for large
+    batches. A number that the user states stays; so does Spark's on a cluster that grows and shrinks. Only new
+    checkpoints get the number: Spark goes on with that of an older one.
+    """
+    context: Any = session.sparkContext
+    stated = context.getConf()
+    if context.master.startswith("local") or stated.contains(PARTITIONS):
+        return ""
+    if stated.get("spark.dynamicAllocation.enabled", "false") == "true":
+        return f"the state of a new checkpoint has {session.conf.get(PARTITIONS)} partitions: the cluster may grow"
+    _wait_for_executors(lambda: int(context._jsc.sc().getExecutorMemoryStatus().size()) - 1)
+    number = min(context.defaultParallelism, MOST_PARTITIONS)
+    session.conf.set(PARTITIONS, str(number))
+    return f"the state of a new checkpoint has {number} partitions, one for each core of the cluster"
+
+
+def _wait_for_executors(count: Callable[[], int]) -> None:
+    """Wait until executors are there and no more come."""
+    end, found, since = monotonic() + PATIENCE, 0, monotonic()
+    while monotonic() < end and (not found or monotonic() - since < STEADY):
+        sleep(0.1)
+        if (now := count()) != found:
+            found, since = now, monotonic()
+
+
 def _settings(master: str) -> dict[str, str]:
     shared = {
         "spark.sql.session.timeZone": "UTC",
@@ -87,7 +124,7 @@ def _local() -> dict[str, str]:
         # small files of a batch (13 against 40 ms).
         "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
         # One state partition per core: each costs a state store commit per batch, full or empty.
-        "spark.sql.shuffle.partitions": str(min(8, os.cpu_count() or 2)),
+        PARTITIONS: str(min(8, os.cpu_count() or 2)),
         "spark.driver.extraJavaOptions": JVM_OPTIONS,
         "spark.python.use.daemon": "true",
         "spark.python.daemon.module": "slackwater.spark.run.daemon",
