@@ -189,6 +189,42 @@ def test_what_is_not_there_yet_may_still_come(spark, tmp_path: Path, format: str
     assert len(list(found_right(spark, used(script)))) == 3
 
 
+CLICKS = """
+CREATE STREAM Clicks (user INT, page STRING, ts TIMESTAMP) USING csv OPTIONS (path '{folder}/csv') TIMESTAMP BY ts;
+CREATE STREAM Views (user INT, page STRING, ts TIMESTAMP) USING json OPTIONS (path '{folder}/json') TIMESTAMP BY ts;
+CREATE SINK clicks USING noop;
+CREATE SINK views USING noop;
+INSERT INTO clicks SELECT page, COUNT(*) AS n FROM Clicks [RANGE 1 minute SLIDE 1 minute] GROUP BY page;
+INSERT INTO views SELECT page, COUNT(*) AS n FROM Views [RANGE 1 minute SLIDE 1 minute] GROUP BY page;
+"""
+
+
+def test_rows_that_cannot_be_read_are_told_while_the_pipeline_runs(spark, tmp_path: Path):
+    for each in ("csv", "json"):
+        (tmp_path / each).mkdir()
+    (tmp_path / "csv" / "a.csv").write_text("".join(f"anna,/{n},2026-01-01 10:00:{n}\n" for n in range(10, 50)))
+    good = [{"user": n, "page": "/", "ts": f"2026-01-01T10:00:{n}"} for n in range(10, 50)]
+    bad = [*[json.dumps(good[0] | {"user": "anna"})] * 5, *["{"] * 3, *[json.dumps(good[0] | {"ts": None})] * 2]
+    (tmp_path / "json" / "a.json").write_text("\n".join([*map(json.dumps, good), *bad]))
+    console = Console(file=StringIO(), width=200)
+    script = parse_script(CLICKS.format(folder=tmp_path))
+    run(script, Conditions(tmp_path / "checkpoint", "local[2]", available_now=True), Watch(console))
+    shown = console.file.getvalue()
+    assert (
+        "warning: 40 of 40 rows of Clicks were rejected (100%); the stream clicks$rejected has them\n"
+        "  40 rows: no value for user INT\n  for example: anna,/10,2026-01-01 10:00:10\n"
+    ) in shown
+    views = shown.partition(
+        "warning: 10 of 50 rows of Views were rejected (20%); the stream views$rejected has them\n"
+    )[2]
+    assert [line.strip() for line in views.splitlines()[:3]] == [
+        "5 rows: no value for user INT",
+        "3 rows: nothing in it can be read",
+        "2 rows: it has no event time",
+    ]
+    assert views.splitlines()[3].startswith("  for example: {")
+
+
 @pytest.mark.timeout(60)
 def test_a_run_over_a_silent_source_ends_when_its_time_is_up(spark, tmp_path: Path):
     (tmp_path / "in").mkdir()

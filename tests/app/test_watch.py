@@ -9,6 +9,7 @@ from rich.console import Console
 
 from slackwater.app.watch import Watch
 from slackwater.spark.run.progress import Control, Progress
+from slackwater.spark.run.rejections import Rejections
 from slackwater.spark.watermark.punctuate import Account
 
 ACCOUNT = Account(rows=10, late=1, untimed=2)
@@ -76,6 +77,56 @@ def test_the_summary_of_a_resumed_run_says_what_is_of_this_run_and_what_of_all()
 )
 def test_a_stream_that_was_flushed_is_closed_not_ahead_of_itself(account: Account, told: str):
     assert told in shown_of(account, 0)[0]
+
+
+def told(*batches: Rejections) -> str:
+    console = Console(file=StringIO(), width=200)
+    watch = Watch(console, quiet=True)
+    watch.news(
+        [Progress("counts", at, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, (), rejections=(each,)) for at, each in enumerate(batches)]
+    )
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
+def rejected(rows: int, count: int, **reasons: int) -> Rejections:
+    return Rejections("Clicks", "counts$rejected", rows, count, reasons, "anna\x1b[2J,[red]/start")
+
+
+def test_many_rejected_rows_are_told_while_it_runs_with_reasons_and_an_example():
+    lines = told(rejected(100, 10), rejected(100, 40, few=1, most=20, some=9, more=12), rejected(100, 90)).splitlines()
+    assert lines[0] == "warning: 50 of 200 rows of Clicks were rejected (25%); the stream counts$rejected has them"
+    assert [each.strip() for each in lines[1:]] == [
+        "20 rows: most",
+        "12 rows: more",
+        "9 rows: some",
+        "for example: anna\N{REPLACEMENT CHARACTER}[2J,[red]/start",
+    ]
+
+
+def test_rejected_rows_are_told_again_when_they_are_ten_times_as_many_and_never_if_they_are_few():
+    assert told(*[rejected(100, 10)] * 50) == ""
+    assert told(rejected(0, 0)) == ""
+    assert [
+        line.partition(" rows")[0] for line in told(*[rejected(10, 10)] * 120).splitlines() if "warning" in line
+    ] == [
+        "warning: 10 of 10",
+        "warning: 100 of 100",
+        "warning: 1,000 of 1,000",
+    ]
+
+
+def test_the_live_status_fits_80_columns():
+    console = Console(file=StringIO(), width=80)
+    watch = Watch(console, quiet=True)
+    account = Account(rows=12_345_678, late=1_234_567, untimed=123_456, clock=9_999_990, newest=1, punctuation=1)
+    controls = (Control("Clicks", 0.0015, account), Control("Views", 0.001, account))
+    for name in ("short", "a_pipeline_with_a_very_long_name"):
+        watch.news([Progress(name, 1_234, 12_345_678, 1_234_567, 1, 1, 0, 0, 9_999_999_999, 10**9, 0.5, controls)])
+    console.file.truncate(0)
+    console.print(watch._view(), width=200)  # so wide that nothing is cut off that the view itself does not cut off
+    lines = [line.rstrip("\0").rstrip() for line in console.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    assert any("a_pipeline" in line for line in lines)
+    assert max(map(len, lines)) <= 80, lines
 
 
 def test_the_heading_of_a_narrow_table_is_one_line():

@@ -18,6 +18,7 @@ from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.policies import ratio_text
 from slackwater.app.feeds import about, answers, events_of
 from slackwater.app.monitor.board import Board, Event, Feed
+from slackwater.app.rejections import Rejected
 from slackwater.app.terminal import view
 from slackwater.errors import SlackwaterError
 from slackwater.spark.run.progress import Control, Progress
@@ -44,6 +45,7 @@ class Watch:
         self.latest: dict[str, Progress] = {}
         self.totals: dict[str, list[int]] = {}
         self.first: dict[str, int] = {}
+        self.rejected = Rejected()
         self.live = Live(console=console, refresh_per_second=4, get_renderable=self._view, transient=True)
 
     def starting(self) -> None:
@@ -64,6 +66,11 @@ class Watch:
                 f"the run of {pipeline} before this one closed every window: rows of {stream} before {moment} "
                 "are late from now on; for runs on a schedule use --available-now --no-flush"
             )
+
+    def say(self, text: str) -> None:
+        """Say something that is good to know, if there is anything to say."""
+        if text and not self.quiet:
+            self.console.print(text, style="dim", markup=False, soft_wrap=True)
 
     def warn(self, text: str) -> None:
         """Say what the user should know now, also to those who want it quiet."""
@@ -123,6 +130,8 @@ class Watch:
     def news(self, records: Sequence[Progress]) -> None:
         """Takes note of batches that ended."""
         for record in records:
+            for text in self.rejected.enter(record):
+                self.warn(text)
             self.latest[record.pipeline] = record
             self.first.setdefault(record.pipeline, record.batch)
             total = self.totals.setdefault(record.pipeline, [0, 0])

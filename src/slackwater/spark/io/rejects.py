@@ -14,6 +14,7 @@ from pyspark.sql.types import TimestampType
 
 from slackwater.algebra.catalog import StreamDef
 from slackwater.disorder.replay.trace import RAW
+from slackwater.spark.io.mapping import Mapped
 from slackwater.spark.relation import quoted
 
 REASON = "__slackwater_reason"
@@ -23,6 +24,15 @@ REPLAY = "replay"
 NUL = "\u2400"
 """How the character NUL is written in the text of a rejected row: hardly any sink would take the character itself."""
 UNTIMED = "it has no event time"
+NOTHING = "nothing in it can be read"
+REJECTED = "slackwater.rejected"
+"""The name, before that of the stream, under which Spark's progress tells why rows are rejected."""
+EXAMPLE, MALFORMED = "example", "malformed"
+"""Beside the reasons: the text of a rejected row, and how many are malformed."""
+MOST_COLUMNS = 100
+"""Columns of which it is counted how many malformed rows lack them: each costs every row a comparison."""
+LONGEST = 200
+"""Characters of a rejected row that are shown."""
 
 
 def sets_aside(stream: StreamDef) -> bool:
@@ -33,6 +43,28 @@ def sets_aside(stream: StreamDef) -> bool:
     options = {name.lower(): value for name, value in stream.options.items()}
     permissive = options.get("mode", "permissive").lower() == "permissive"
     return stream.format.lower() in (*TEXTS, REPLAY) and permissive and "columnnameofcorruptrecord" not in options
+
+
+def observe_rejects(df: DataFrame, stream: StreamDef, columns: Sequence[Mapped]) -> DataFrame:
+    """Let Spark's progress tell, for each batch, why rows of a stream are rejected, and one of them.
+
+    Of malformed rows it counts those in which nothing can be read, and for each column those that lack it. A row that
+    is not malformed is rejected if it has no event time; the controllers count these.
+    """
+    has = {each.source: F.col(quoted(each.source)).isNotNull() for each in columns}
+    malformed, anything = F.col(RAW).isNotNull(), F.greatest(F.lit(False), *has.values())
+    reasons = {NOTHING: malformed & ~anything}
+    for each in columns[:MOST_COLUMNS]:
+        reasons[f"no value for {each.source} {each.read.type.upper()}"] = malformed & anything & ~has[each.source]
+    event = [each.column.isNull() for each in columns if each.field.name == stream.event_time]
+    untimed = F.when(event[0], F.to_json(F.struct(*(F.col(quoted(name)) for name in has)))) if event else F.lit(None)
+    shown = F.substring(F.coalesce(F.col(RAW), untimed.cast("string")), 1, LONGEST)
+    return df.observe(
+        f"{REJECTED}.{stream.name}",
+        F.first(shown, ignorenulls=True).alias(EXAMPLE),
+        F.count(F.when(malformed, 1)).alias(MALFORMED),
+        *(F.count(F.when(found, 1)).alias(reason) for reason, found in reasons.items()),
+    )
 
 
 def set_aside(df: DataFrame, names: Sequence[str]) -> DataFrame:

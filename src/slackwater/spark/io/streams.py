@@ -11,7 +11,7 @@ from slackwater.algebra.schema import Field
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import InputError
 from slackwater.spark.io.mapping import mapped
-from slackwater.spark.io.rejects import REASON, TEXTS, set_aside, sets_aside
+from slackwater.spark.io.rejects import REASON, TEXTS, observe_rejects, set_aside, sets_aside
 from slackwater.spark.io.sources.registry import SOURCES, register
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
@@ -58,5 +58,5 @@ def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
         # Spark would tell what is wrong with a Python source only after the query has started.
         own(CaseInsensitiveDict(options)).streamReader(df.schema)
     if aside:
-        df = set_aside(df, [each.source for each in columns])
+        df = set_aside(observe_rejects(df, stream, columns), [each.source for each in columns])
     return df.select(*(each.column for each in columns), *([RAW, REASON] if aside else []))

@@ -15,6 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from slackwater.spark.operator.host import COUNTED as OUTPUTS
 from slackwater.spark.planner.fused.changes import refused_by
+from slackwater.spark.run.rejections import Rejections, with_reasons
 from slackwater.spark.watermark.accounts import stream_of
 from slackwater.spark.watermark.control import READ
 from slackwater.spark.watermark.gauged import controls_of
@@ -92,6 +93,7 @@ class Progress:
     views: tuple[str, ...] = ()
     rows_read: int = 0
     refused: int = 0
+    rejections: tuple[Rejections, ...] = ()
     at: int = 0
     run: str = ""
     parts: Mapping[str, int] = field(default_factory=dict)
@@ -179,12 +181,20 @@ class Ledger:
             views=tuple(read),
             rows_read=sum(read.values()),
             refused=sum(refused.values()),
+            rejections=tuple(self._rejections(name, before.get(name, Account()), observed) for name in after),
             **counts,
         )
 
     def _control(self, name: str, account: Account, seen: Mapping[str, Any]) -> Control:
         stream = stream_of(name)
         return Control(stream, self.dratios.get(stream), account, self.refused.get(stream), seen)
+
+    def _rejections(self, name: str, before: Account, observed: Mapping[str, Any]) -> Rejections:
+        """Return what the batch after `before` rejected of the stream of a control."""
+        stream, now = stream_of(name), self.accounts[name]
+        several = f"${stream}" if len(self.dratios) > 1 else ""
+        rows, rejected = now.rows - before.rows, now.untimed - before.untimed
+        return with_reasons(Rejections(stream, f"{self.pipeline}{several}$rejected", rows, rejected), observed)
 
 
 def accounts(query: StreamingQuery) -> dict[str, Account]:
