@@ -115,6 +115,13 @@ def test_rejected_rows_are_told_again_when_they_are_ten_times_as_many_and_never_
     ]
 
 
+def test_a_warning_is_not_among_the_lines_for_programs(capsys: pytest.CaptureFixture[str]):
+    console = Console(file=StringIO(), width=200)
+    Watch(console, machine=True).warn("rows were [red]rejected")
+    assert console.file.getvalue() == ""  # type: ignore[attr-defined]
+    assert capsys.readouterr().err == "warning: rows were [red]rejected\n"
+
+
 def test_the_live_status_fits_80_columns():
     console = Console(file=StringIO(), width=80)
     watch = Watch(console, quiet=True)

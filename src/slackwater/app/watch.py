@@ -73,8 +73,9 @@ class Watch:
             self.console.print(text, style="dim", markup=False, soft_wrap=True)
 
     def warn(self, text: str) -> None:
-        """Say what the user should know now, also to those who want it quiet."""
-        self.console.print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
+        """Say what the user should know now, also in a quiet run; never among lines for programs."""
+        console = Console(stderr=True) if self.machine else self.console
+        console.print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
 
     @property
     def watched(self) -> bool:
