@@ -11,8 +11,8 @@ from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.disorder.clock import EARLIEST
 from slackwater.spark.relation import quoted
+from slackwater.spark.shim.calls import call
 from slackwater.spark.shim.compiled import PACKAGE, instance
 from slackwater.spark.watermark.policy import controller_of
 from slackwater.spark.watermark.steering import Controls, Spec
@@ -22,8 +22,6 @@ FAR = 7_300_000
 MOST = 1 << 21
 """Rows of a stream's first batch that a task gives to the controller; if it has more, every second, every fourth and so
 on. That batch may be all that was ever recorded, and all of it would have to pass the driver."""
-NONE = EARLIEST
-"""What the gauge takes for NULL."""
 WATCH = f"{PACKAGE}.Watch"
 TOLD = f"{PACKAGE}.told."
 """Begins the name of the property in which Steering.java leaves what the controllers say."""
@@ -47,11 +45,11 @@ def gauged(
     event = F.unix_millis(quoted(event_time))
     arrived = F.unix_millis(quoted(arrival)) if arrival else _now(event)
     if source:
-        arrived = _asked(session, gauge.senders(), F.xxhash64(quoted(source)), arrived)
-    rows = df.where(_asked(session, gauge, event, arrived) >= 0)
+        arrived = call(session, gauge.senders(), F.xxhash64(quoted(source)), arrived)
+    rows = df.where(call(session, gauge, event, arrived) >= 0)
     if ticks is None:
         return rows
-    tick = [_asked(session, gauge.ticks(), F.lit(place), F.col(name)) for place, name in enumerate(ticks.columns)]
+    tick = [call(session, gauge.ticks(), F.lit(place), F.col(name)) for place, name in enumerate(ticks.columns)]
     nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in df.schema]
     return rows.union(ticks.where(tick[0] + tick[1] + tick[2] >= 0).select(*nothing)).where(BARRIER)
 
@@ -93,26 +91,6 @@ def controls_of(session: SparkSession) -> Controls:
 def _controls(_application: str) -> Controls:
     """A process has one application at a time."""
     return Controls()
-
-
-def _asked(session: SparkSession, operator: Any, *arguments: Column) -> Column:
-    """The call of an operator on whole numbers, in Spark's generated code: nothing is boxed."""
-    jvm: Any = session._jvm
-    types, expressions = jvm.org.apache.spark.sql.types, jvm.org.apache.spark.sql.catalyst.expressions
-    convert = getattr(getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$"), "MODULE$")
-    kind = types.ObjectType(jvm.java.lang.Class.forName("java.util.function.LongBinaryOperator"))
-    given = [convert.expression(F.coalesce(each.cast("long"), F.lit(NONE))._jc) for each in arguments]
-    call = expressions.objects.Invoke(
-        expressions.Literal(operator, kind),
-        "applyAsLong",
-        types.DataTypes.LongType,
-        jvm.PythonUtils.toSeq(given),
-        jvm.PythonUtils.toSeq([]),
-        False,  # NULL cannot come
-        False,  # nor is it given
-        False,  # it counts: it must be called once for each row
-    )
-    return Column(convert.column(call))
 
 
 def told(session: SparkSession, rows: Column) -> Column:
