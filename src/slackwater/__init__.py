@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from slackwater import testing
     from slackwater.algebra.builder import scan
     from slackwater.app.frames import sql, stream
     from slackwater.app.front import explain, run
@@ -27,11 +28,23 @@ _HOMES = {
     "with_disorder_control": "slackwater.spark.watermark.control",
     "SlackwaterError": "slackwater.errors",
 }
-__all__ = ["SlackwaterError", "accounts", "explain", "run", "scan", "sql", "stream", "with_disorder_control"]
+__all__ = [
+    "SlackwaterError",
+    "accounts",
+    "explain",
+    "run",
+    "scan",
+    "sql",
+    "stream",
+    "testing",
+    "with_disorder_control",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Names are loaded when they are first used: Spark takes seconds to import, and a plan does not need it."""
+    if name == "testing":
+        return import_module("slackwater.testing")
     if name not in _HOMES:
         raise AttributeError(f"module 'slackwater' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -11,6 +11,8 @@ import pytest
 from tests.docs.blocks import ROOT, Block, blocks, documents
 
 from slackwater.algebra.policies import DEFAULT_DRATIO, ratio_text
+from slackwater.app.testing.page import load_page
+from slackwater.app.testing.run import run_page
 from slackwater.cli.main import main
 from slackwater.lang import parse_script
 from slackwater.spark.run.progress import accounts
@@ -27,6 +29,9 @@ COMMANDS = [
     for line in block.text.splitlines()
     if line.startswith("$ ")
 ]
+
+OWN_TESTS = ("semantics.md", "laws.md")
+PAGES = list({each.file: each for each in blocks("example") if each.file.name not in OWN_TESTS}.values())
 
 
 @pytest.mark.parametrize("block", blocks("sql"), ids=str)
@@ -80,6 +85,13 @@ def test_python_runs(file: Path, spark):
     names: dict[str, object] = {"spark": spark}
     exec(compile(program, str(file), "exec"), names)  # noqa: S102 (our own documents)
     assert names
+
+
+@pytest.mark.parametrize("block", PAGES, ids=str)
+def test_cases_of_pages_pass(block: Block):
+    """What a query means is on two pages that have tests of their own."""
+    for outcome in run_page(load_page(block.file)):
+        assert outcome.passed, outcome.report().plain
 
 
 def test_files_that_documents_link_to_exist():

@@ -9,28 +9,32 @@ from tests.engine.running import Ran, close, given_by, ran, run
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Scan, Union, walk
+from slackwater.app.testing.answers import Found, tables_of
+from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.differences import differences
+from slackwater.app.testing.page import load_page
+from slackwater.app.testing.reading import read_cases
 from slackwater.engine.fused import Fused
 from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Answer, interpret
 from slackwater.semantics.feeds import Feed
 from slackwater.semantics.rows import Late, Rejected, Result
 from slackwater.spark.planner.fused.lowering import chain_of
-from slackwater.testing.examples import Example, read_examples
 
 PAGE = Path(__file__).parents[2] / "docs" / "semantics.md"
 
 
-def is_chain(example: Example) -> bool:
+def is_chain(example: QueryCase) -> bool:
     nodes = walk(example.plan)
     final = not any(isinstance(node, Emit) and node.mode is Mode.CHANGES for node in nodes)
     scans = sum(isinstance(node, Scan) for node in nodes)
     return final and scans == 1 and not any(isinstance(node, Join | Union | Minus) for node in nodes)
 
 
-EXAMPLES = [example for example in read_examples(PAGE.read_text()) if is_chain(example)]
+EXAMPLES = [example for example in read_cases(load_page(PAGE)) if is_chain(example)]
 
 
-def answer_of(example: Example) -> Answer:
+def answer_of(example: QueryCase) -> Answer:
     """What the kernel yields, as the interpreter would say it."""
     (feed,) = example.feeds.values()
     found = run(Fused(chain_of(example.plan)), given_by(feed, example.flush))
@@ -53,9 +57,9 @@ def answer_of(example: Example) -> Answer:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
-def test_the_answer_is_the_one_worked_out_by_hand(example: Example):
-    wanted = {name: table for name, table in example.expected.items() if name != "sync"}
-    assert example.got(answer_of(example)) == wanted
+def test_the_answer_is_the_one_worked_out_by_hand(example: QueryCase):
+    found = Found(tables_of(example, answer_of(example)), unknown=frozenset(["sync"]))
+    assert differences(example, found) == []
 
 
 def test_most_of_the_page_is_run():

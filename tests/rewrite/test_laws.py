@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from slackwater.lang import parse_script
+from slackwater.app.testing.answers import interpreted
+from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.differences import differences
+from slackwater.app.testing.page import load_page
+from slackwater.app.testing.reading import read_cases
 from slackwater.rewrite import RULES
 from slackwater.semantics import Batch, Feed, interpret
-from slackwater.testing.examples import DECLARATIONS, Example, read_example
 
-PAGE = (Path(__file__).parents[2] / "docs" / "laws.md").read_text()
-SECTION = re.compile(r"^### ([^\n]+)\n(.*?)(?=^### |\Z)", re.MULTILINE | re.DOTALL)
-BLOCK = re.compile(r"^```example\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-CATALOG = parse_script("\n".join(DECLARATIONS.findall(PAGE))).catalog
-REFUTED = {
-    title: [read_example(title, body, CATALOG) for body in BLOCK.findall(text)] for title, text in SECTION.findall(PAGE)
-}
+PAGE = load_page(Path(__file__).parents[2] / "docs" / "laws.md")
+REFUTED: dict[str, list[QueryCase]] = {}
+for case in read_cases(PAGE):
+    REFUTED.setdefault(case.title.removesuffix(" (2)"), []).append(case)
 
 
-def result(side: Example, feeds: dict[str, Feed]) -> object:
+def result(side: QueryCase, feeds: dict[str, Feed]) -> object:
     answer = interpret(side.plan, feeds, side.flush)
     return [(row.batch, row.time, tuple(row.row.values())) for row in answer.rows], answer.syncs
 
@@ -40,7 +40,7 @@ def test_both_sides_answer_as_printed_and_differ(title: str):
     left, right = REFUTED[title]
     assert left.feeds == right.feeds
     for side in (left, right):
-        assert side.got(interpret(side.plan, side.feeds, side.flush)) == dict(side.expected)
+        assert differences(side, interpreted(side)) == []
     assert result(left, left.feeds) != result(right, right.feeds)
 
 
@@ -54,9 +54,9 @@ def test_no_row_of_the_counterexample_can_be_spared(title: str):
 
 
 def test_every_refuted_law_is_tried():
-    assert len(REFUTED) == PAGE.count("\n### ") >= 15
+    assert len(REFUTED) == PAGE.text.count("\n### ") >= 15
     assert all(len(sides) == 2 for sides in REFUTED.values())
 
 
 def test_the_laws_that_hold_are_the_rules_in_their_order():
-    assert re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE) == [rule.__name__ for rule in RULES]
+    assert re.findall(r"^\| `(\w+)` \|", PAGE.text, re.MULTILINE) == [rule.__name__ for rule in RULES]

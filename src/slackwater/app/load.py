@@ -35,7 +35,7 @@ def read_text(path: Path) -> str:
         raise InputError("SW-401", f"there is no file {path}", hint="check the path") from cause
     except (OSError, UnicodeDecodeError) as cause:
         reason = "it is not UTF-8 text" if isinstance(cause, UnicodeDecodeError) else (cause.strerror or "").lower()
-        raise InputError("SW-402", f"{path} cannot be read: {reason}", hint="give a SQL or JSON text file") from cause
+        raise InputError("SW-402", f"{path} cannot be read: {reason}", hint="give a text file in UTF-8") from cause
 
 
 def variables(settings: Iterable[str]) -> Mapping[str, str]:

@@ -13,6 +13,7 @@ from slackwater.cli.advise import advise
 from slackwater.cli.dry_run import dry_run
 from slackwater.cli.explain import explain
 from slackwater.cli.run import run
+from slackwater.cli.test import test
 from slackwater.errors import SlackwaterError
 
 app = typer.Typer(
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for command in (run, dry_run, explain, advise):
+for command in (run, dry_run, explain, test, advise):
     app.command()(command)
 
 

@@ -61,7 +61,9 @@ def new_fold(call: Tree) -> Fold:
             return Each(FOLDS[type(call)]())
     if type(call) not in FOLDS:
         raise QueryError(
-            "SW-242", f"'{text(call)}' has no meaning in the reference interpreter", hint="use a simpler aggregate"
+            "SW-242",
+            f"'{text(call)}' has no meaning in the reference interpreter",
+            hint="use a simpler aggregate, or run the case on Spark",
         )
     return FOLDS[type(call)]()
 

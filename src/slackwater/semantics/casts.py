@@ -58,7 +58,7 @@ def _convert(value: Value, source: str, target: str) -> Value:
     converter = CONVERTERS.get(target)
     if converter is None:
         raise QueryError(
-            "SW-241", f"a cast to {target} has no meaning in the reference interpreter", hint="cast in Spark"
+            "SW-241", f"a cast to {target} has no meaning in the reference interpreter", hint="run the case on Spark"
         )
     return converter(value, source)
 

@@ -105,7 +105,9 @@ def evaluate(tree: Tree, scope: Scope, row: Row) -> Value:
     call = NAMED_CALLS.get(name) or CALLS.get(kind)
     if call is None:
         raise QueryError(
-            "SW-240", f"'{text(tree)[:80]}' has no meaning in the reference interpreter", hint="use a simpler function"
+            "SW-240",
+            f"'{text(tree)[:80]}' has no meaning in the reference interpreter",
+            hint="use a simpler function, or run the case on Spark",
         )
     return call(*(evaluate(argument, scope, row) for argument in tree.iter_expressions()))
 
@@ -238,7 +240,9 @@ def _interval(tree: Tree, scope: Scope, row: Row) -> Value:
     unit = MICROSECONDS.get(tree.args["unit"].name.lower().removesuffix("s"))
     if unit is None:
         raise QueryError(
-            "SW-240", f"'{text(tree)[:80]}' has no meaning in the reference interpreter", hint="use days or less"
+            "SW-240",
+            f"'{text(tree)[:80]}' has no meaning in the reference interpreter",
+            hint="use days or less, or run the case on Spark",
         )
     return int(tree.this.name) * unit
 

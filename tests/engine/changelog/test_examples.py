@@ -8,21 +8,25 @@ import pytest
 from tests.engine.changelog.running import answer_of, ran
 
 from slackwater.algebra.nodes import Emit, Mode, walk
-from slackwater.testing.examples import Example, read_examples
+from slackwater.app.testing.answers import Found, tables_of
+from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.differences import differences
+from slackwater.app.testing.page import load_page
+from slackwater.app.testing.reading import read_cases
 
 PAGE = Path(__file__).parents[3] / "docs" / "semantics.md"
 CHANGES = [
     example
-    for example in read_examples(PAGE.read_text())
+    for example in read_cases(load_page(PAGE))
     if any(isinstance(node, Emit) and node.mode is Mode.CHANGES for node in walk(example.plan))
 ]
 
 
 @pytest.mark.parametrize("example", CHANGES, ids=lambda example: example.title)
-def test_the_changelog_is_the_one_worked_out_by_hand(example: Example):
+def test_the_changelog_is_the_one_worked_out_by_hand(example: QueryCase):
     found = ran(example.plan, example.feeds, example.flush)
-    got = example.got(answer_of(example.plan, found))
-    assert got == dict(example.expected)
+    tables = tables_of(example, answer_of(example.plan, found))
+    assert differences(example, Found(tables)) == []
 
 
 def test_the_figures_are_among_them():

@@ -72,12 +72,14 @@ def account_in(kept: bytes) -> Account:
 
 
 class Controlled:
-    """One controller with its account, from bytes to bytes."""
+    """One controller with its account, from bytes to bytes: that of the policy, unless one is given."""
 
-    def __init__(self, policy: Policy, *, in_arrival_order: bool, kept: bytes | None) -> None:
+    def __init__(
+        self, policy: Policy, *, in_arrival_order: bool, kept: bytes | None, controller: Controller | None = None
+    ) -> None:
         self.in_arrival_order = in_arrival_order
         self.idle = (effective(policy).idle or 0) // TICKS_PER_MS
-        self.controller = controller_of(policy)
+        self.controller = controller or controller_of(policy)
         self.account = Account()
         if kept is not None:
             self.controller.restore(unpack(kept, "control", VERSION).blob("controller"))

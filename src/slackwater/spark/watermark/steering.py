@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -17,6 +17,7 @@ from typing import ClassVar
 from pyspark.sql import SparkSession
 
 from slackwater.algebra.nodes import Policy
+from slackwater.disorder import Controller
 from slackwater.errors import SlackwaterError
 from slackwater.spark.shim.compiled import own_folder
 from slackwater.spark.watermark.accounts import control_folder, numbered
@@ -85,10 +86,12 @@ class Request:
 class Control:
     """One controller of a running query, with its state after the last batch."""
 
-    def __init__(self, spec: Spec, files: StateFiles, batch: int) -> None:
+    def __init__(self, spec: Spec, files: StateFiles, batch: int, controller: Controller | None = None) -> None:
         self.spec = spec
         self.files = files
-        self.controlled = Controlled(spec.policy, in_arrival_order=spec.in_arrival_order, kept=files.read(batch))
+        self.controlled = Controlled(
+            spec.policy, in_arrival_order=spec.in_arrival_order, kept=files.read(batch), controller=controller
+        )
         self.kept = self.controlled.kept()
         self.sight = Sight()
         self.seen: Seen | None = None
@@ -138,6 +141,8 @@ class Controls:
 
     def __init__(self) -> None:
         self.folder = own_folder()
+        self.given: dict[str, Callable[[Spec], Controller]] = {}
+        """By the folder of a query's checkpoint: what takes the place of its controllers, in tests."""
         self.runs: dict[str, Run] = {}
         self.lock = Lock()
 
@@ -168,7 +173,9 @@ class Controls:
     def _control(self, run: Run, name: str, spec: Spec, request: Request) -> Control:
         if name not in run.controls:
             files, checkpoint = files_of(SparkSession.active(), request.checkpoint)
-            made = Control(spec, StateFiles(control_folder(checkpoint, name), files), request.batch)
+            give = self.given.get(checkpoint)
+            state = StateFiles(control_folder(checkpoint, name), files)
+            made = Control(spec, state, request.batch, give(spec) if give else None)
             run.controls = {**run.controls, name: made}
         return run.controls[name]
 

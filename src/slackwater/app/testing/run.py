@@ -1,0 +1,76 @@
+"""The cases of a page, one after the other: each passes, or has differences, or cannot be run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from slackwater.app.secrets import masked_errors
+from slackwater.app.testing.answers import Answers, Found, interpreted
+from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.differences import Difference, differences
+from slackwater.app.testing.page import Block, Page
+from slackwater.app.testing.reading import read_case
+from slackwater.app.testing.report import report, report_error
+from slackwater.errors import InputError, SlackwaterError, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a case; `case` is None where it could not be read, `found` where it could not be run."""
+
+    block: Block
+    case: QueryCase | None = None
+    found: Found | None = None
+    differences: tuple[Difference, ...] = ()
+    error: SlackwaterError | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.error is None and not self.differences
+
+    @property
+    def place(self) -> str:
+        return f"{self.block.body.file}:{self.block.body.first - 1}"
+
+    @property
+    def notes(self) -> list[str]:
+        """What was not compared."""
+        if self.found is None or self.case is None:
+            return []
+        return [f"the table {name} was not compared" for name in sorted(self.found.unknown & set(self.case.expected))]
+
+    def report(self) -> Text:
+        """What is wrong."""
+        if self.error is not None:
+            return report_error(self.error)
+        return report(self.case, self.differences) if self.case is not None else Text()
+
+
+def run_block(page: Page, block: Block, answers: Answers = interpreted) -> Outcome:
+    """Return the outcome of one case; a mistake in it is part of the outcome."""
+    case = None
+    try:
+        with masked_errors(page.declared):
+            case = read_case(page, block)
+            found = answers(case)
+    except SlackwaterError as error:
+        return Outcome(block, case, error=error)
+    return Outcome(block, case, found, tuple(differences(case, found)))
+
+
+def run_page(page: Page, answers: Answers = interpreted, only: str = "") -> Iterator[Outcome]:
+    """Yield the outcome of every case, or of those with a text in their titles."""
+    blocks = [block for block in page.blocks if only.lower() in block.title.lower()]
+    if not blocks:
+        titles = [block.title for block in page.blocks]
+        raise InputError(
+            "SW-488",
+            f"no title in {page.path.name} contains '{only}'",
+            expected="a part of a title",
+            hint=nearest(only, titles),
+        )
+    for block in blocks:
+        yield run_block(page, block, answers)
