@@ -150,7 +150,7 @@ def _named(name: Cell, streams: Mapping[str, Scan], outputs: Mapping[str, Kinds]
     declared = text.lower() in {each.name.lower() for each in page.declared.streams}
     names = [*(scan.stream for scan in streams.values()), *outputs]
     raise InputError(
-        "SW-481",
+        "SW-466",
         f"the query does not read '{text}'" if declared else f"there is no table '{text}' in this case",
         expected=", ".join(names),
         hint="remove the table, or read the stream in the query" if declared else _hint(text, names),
@@ -172,7 +172,7 @@ def _hint(text: str, names: Sequence[str]) -> str:
 
 def _twice(name: Cell) -> InputError:
     return InputError(
-        "SW-481",
+        "SW-466",
         f"the table '{name.text}' is given twice",
         expected="each table once",
         hint="write its rows in one table",
@@ -186,7 +186,7 @@ def _feed(table: Table, scan: Scan) -> Feed:
     names = [_column(each, {field.name: field.type for field in schema}) for each in table.columns]
     if scan.event_time not in names:
         raise InputError(
-            "SW-482",
+            "SW-467",
             f"the table of '{scan.stream}' has no column '{scan.event_time}', the event time",
             expected=f"a header such as: {scan.stream} | {scan.event_time} | ...",
             hint="write the column; - is NULL, and a row without an event time is rejected",
@@ -224,7 +224,7 @@ def _column(cell: Cell, kinds: Kinds) -> str:
     if cell.text.lower() in known:
         return known[cell.text.lower()]
     raise InputError(
-        "SW-483",
+        "SW-468",
         f"the table has no column '{cell.text}'",
         expected=", ".join(kinds),
         hint=nearest(cell.text, kinds),
