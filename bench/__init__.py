@@ -18,4 +18,6 @@ BENCHMARKS = {
     "changelog-compression": "bench.changelog.compression",
     "overhead": "bench.spark.overhead",
     "postgres": "bench.spark.postgres",
+    "merge": "bench.spark.merge",
+    "kafka": "bench.spark.kafka",
 }

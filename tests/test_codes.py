@@ -38,6 +38,7 @@ SHARED = {
     "SW-423": "a drop ratio that an estimator cannot keep",
     "SW-424": "a number of rows that is too small",
     "SW-433": "a stream that cannot be read",
+    "SW-441": "an option that is missing",
     "SW-442": "an option with a value that it cannot have",
     "SW-445": "a source without the column",
     "SW-580": "division by zero",

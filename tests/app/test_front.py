@@ -7,7 +7,7 @@ import pytest
 
 import slackwater as sw
 from slackwater.app.front import script_from
-from slackwater.errors import InputError, QueryError
+from slackwater.errors import InputError, QueryError, RunError
 
 DECLARED = """
 CREATE STREAM Pulse (Id INT, Timestamp TIMESTAMP) USING generate OPTIONS (stream 'pulses') TIMESTAMP BY Timestamp;
@@ -66,9 +66,9 @@ def test_nothing_to_run_is_an_error(tmp_path: Path):
         sw.run(DECLARED, checkpoint=tmp_path)
 
 
-def test_a_checkpoint_that_is_no_folder_of_this_machine_is_refused():
-    for address in ("s3a://bucket/tides", "file://elsewhere/tides"):
-        with pytest.raises(InputError, match="SW-409"):
+def test_a_checkpoint_in_a_store_that_cannot_be_reached_is_refused(spark):
+    for address in ("neap://bucket/tides", "file://elsewhere/tides"):
+        with pytest.raises(RunError, match="SW-525"):
             sw.run(DECLARED + TEXT, checkpoint=address)
 
 

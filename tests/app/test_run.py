@@ -103,7 +103,7 @@ def test_a_dry_run_lists_what_is_right(spark):
     ("change", "code"),
     [
         ({"USING generate": "USING generat"}, "SW-433"),
-        ({"USING generate": "USING kafka"}, "SW-435"),
+        ({"USING generate": "USING kafka"}, "SW-440"),
         ({"'vehicles'": "'vehicle'"}, "SW-433"),
         ({"segment": "segmnt"}, "SW-434"),
         ({"console": "consul"}, "SW-435"),

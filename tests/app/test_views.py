@@ -14,6 +14,7 @@ from slackwater.app.watch import Watch
 from slackwater.errors import RunError
 from slackwater.lang import parse_script
 from slackwater.spark.run.views.folder import open_folder
+from slackwater.spark.store import Location
 
 ROWS = 4_000
 # Nothing is late: 5,000 rows are held before any is released.
@@ -59,7 +60,7 @@ def test_a_view_is_computed_once_and_read_by_other_pipelines_and_other_runs(spar
     assert re.search(r"fewer batch 0: [1-9][\d,]* rows in, .* from view Counts", shown), shown
     files = sorted(log.iterdir())
     (view,) = parse_script(DECLARED).views
-    with open_folder(tmp_path / "first.views", view).claim():
+    with open_folder(Location(str(tmp_path / "first.views")), view).claim():
         other = ran(ONE, tmp_path, "second", tmp_path / "first.views")
     assert "view Counts is kept by another run" in other
     assert "later reads view Counts" in other
@@ -70,7 +71,7 @@ def test_a_view_is_computed_once_and_read_by_other_pipelines_and_other_runs(spar
 
 def test_a_view_that_is_defined_otherwise_is_refused(spark, tmp_path: Path):
     (view,) = parse_script(DECLARED).views
-    open_folder(tmp_path / "views", view)
+    open_folder(Location(str(tmp_path / "views")), view)
     changed = DECLARED.replace("RANGE 1 second", "RANGE 3 seconds")
     asked = Conditions(tmp_path / "check", "local[2]", available_now=True, views=tmp_path / "views")
     with pytest.raises(RunError) as caught:

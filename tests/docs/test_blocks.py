@@ -20,7 +20,7 @@ from slackwater.spark.watermark.punctuate import Account
 
 
 def _needs_spark(command: str) -> bool:
-    return command.startswith("slackwater ") and ("--physical" in command or " dry-run " in command)
+    return command.startswith("slackwater ") and any(word in command for word in ("--physical", " dry-run ", " doctor"))
 
 
 COMMANDS = [

@@ -17,6 +17,7 @@ from slackwater.rewrite import rewrite
 from slackwater.spark.io.streams import read_streams
 from slackwater.spark.run.guard import admit
 from slackwater.spark.run.pipeline import Manner, start
+from slackwater.spark.store import Location
 
 SCRIPT = """
 CREATE STREAM Traffic (segment INT, speed DOUBLE, ts TIMESTAMP, received TIMESTAMP)
@@ -86,7 +87,7 @@ def begun(spark, tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("torn")
     (pipeline,) = parse_script(SCRIPT.format(path=folder / "stream")).pipelines
-    admit(rewrite(pipeline.plan).plan, folder / "check")
+    admit(rewrite(pipeline.plan).plan, Location(str(folder / "check")))
     (folder / "check" / "offsets").mkdir()
     (folder / "check" / "offsets" / ".0.94023235.tmp").write_text("v1")
     for number in range(BEFORE):

@@ -13,7 +13,6 @@ from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 from tests.spark.streams import finish, read_batches, write_batch
 
@@ -23,6 +22,7 @@ from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Emit, Plan
 from slackwater.semantics import Answer, Batch, Feed, interpret
 from slackwater.spark.planner import plan as planning
+from slackwater.spark.shim.schema import arrow_schema
 from slackwater.spark.watermark.control import CLOCK
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,6 +35,7 @@ class Punctuations:
     def __init__(self, feed: Feed, *_: object) -> None:
         self.latest = list(accumulate((each.punctuation or 0 for each in feed.batches), max))
         self.answer = "0 0"
+        self.seen = None
 
     def step(self, batch: int, _: object) -> None:
         self.answer = f"{self.latest[min(batch, len(self.latest) - 1)] // 1_000} 0"
@@ -117,7 +118,7 @@ def _columns(stream: StreamDef) -> str:
 
 def _table(schema: StructType, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
     """The interpreter's times are whole microseconds; Arrow takes them for timestamps as they are."""
-    fields = to_arrow_schema(schema, timezone="UTC")
+    fields = arrow_schema(schema)
     return pa.table({field.name: pa.array([row[field.name] for row in rows], field.type) for field in fields})
 
 
@@ -126,6 +127,4 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         aware = value if value.tzinfo else value.astimezone(UTC)
         return round((aware - EPOCH).total_seconds() * 1_000_000)
-    if isinstance(value, list):
-        return tuple(map(_plain, value))
     return round(value, 9) if isinstance(value, float) else value

@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from slackwater.spark.shim.available_now import start_available_now
+
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
 Rows = Mapping[str, Sequence[Any]]
@@ -39,6 +41,6 @@ def read_batches(spark: SparkSession, folder: Path, schema: str) -> DataFrame:
 def finish(df: DataFrame, checkpoint: Path, name: str, mode: str = "append") -> StreamingQuery:
     """Runs a query over all that is there, into the table `name` of the session's memory."""
     writer = df.writeStream.format("memory").queryName(name).outputMode(mode)
-    query = writer.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True).start()
+    query = start_available_now(writer.option("checkpointLocation", str(checkpoint)))
     query.awaitTermination()
     return query

@@ -26,6 +26,7 @@ from slackwater.spark.session import (
 )
 from slackwater.spark.shim import log, workers
 from slackwater.spark.shim.log import new_log, with_log
+from slackwater.spark.store import Location
 
 
 @pytest.fixture
@@ -123,7 +124,9 @@ def test_workers_that_lack_the_package_are_told_in_one_line(tmp_path: Path):
         each.chmod(0o700)
     workers._require.cache_clear()
     workers._require("app-1", "local[2]", sys.executable)
-    assert told(bare) == f"Spark's workers run '{bare}', which lacks slackwater, pyarrow, pandas, numpy"
+    assert (
+        told(bare) == f"Spark's workers run '{bare}', which lacks slackwater, pyarrow, pandas, numpy, google.protobuf"
+    )
     assert told(old).endswith("which is version 2.7")
     assert "which does not start: " in told(tmp_path / "none") and "\n" not in told(tmp_path / "none")
 
@@ -201,11 +204,11 @@ def test_partitions_that_are_stated_or_that_nobody_can_know_stay(monkeypatch: py
 
 
 def test_a_checkpoint_says_with_how_many_partitions_it_began(tmp_path: Path):
-    assert partitions_kept(tmp_path) is None
+    assert partitions_kept(Location(str(tmp_path))) is None
     (tmp_path / "offsets").mkdir()
     (tmp_path / "offsets" / "7").write_text(
         'v1\n{"batchWatermarkMs":0,"conf":{"spark.sql.shuffle.partitions":"12"}}\n{}'
     )
-    assert partitions_kept(tmp_path) == 12
+    assert partitions_kept(Location(str(tmp_path))) == 12
     (tmp_path / "offsets" / "8").write_text("")
-    assert partitions_kept(tmp_path) is None
+    assert partitions_kept(Location(str(tmp_path))) is None

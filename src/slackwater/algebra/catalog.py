@@ -19,6 +19,15 @@ REFUSED = "refused"
 """The format of the streams `name$refused`."""
 SIDES = (LATE, REJECTED, REFUSED)
 """What of a pipeline can be read beside its result, as `name$side`."""
+KAFKA_COLUMNS = {
+    "kafka_timestamp": "timestamp",
+    "kafka_partition": "int",
+    "kafka_offset": "bigint",
+    "kafka_topic": "string",
+    "kafka_key": "string",
+    "kafka_headers": "array<struct<key: string, value: string>>",
+}
+"""Columns of a stream `USING kafka` that are not in the value of its messages."""
 TIMESTAMPS = ("timestamp", "timestamp_ntz", "timestamp_ltz")
 """The types that an event time or an arrival time may have."""
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from slackwater.algebra.lengths import MICROSECONDS, Length, ticks_of
@@ -58,23 +56,15 @@ def parse_format(text: str) -> Format:
         ) from cause
 
 
-def parse_folder(text: str) -> Path:
-    """A folder that this machine sees as a path, which may be given as an address, `file:///var/tides`.
+def parse_folder(text: str) -> str:
+    """Return the path of a folder of this machine that was given as an address; any other folder as it was given.
 
-    >>> parse_folder("file:///var/high%20tides"), parse_folder("var/tides")
-    (PosixPath('/var/high tides'), PosixPath('var/tides'))
+    >>> parse_folder("file:///var/high%20tides"), parse_folder("var/tides"), parse_folder("s3a://bucket/tides")
+    ('/var/high tides', 'var/tides', 's3a://bucket/tides')
     """
-    if not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
-        return Path(text)
     address = urlsplit(text)
-    if address.scheme.lower() != "file" or address.netloc not in ("", "localhost"):
-        raise InputError(
-            "SW-409",
-            f"'{text}' is not in a file system of this machine",
-            expected="a path, or file:///path",
-            hint="mount the store as a folder: ticks and the log of batches are read there and renamed into place",
-        )
-    return Path(unquote(address.path))
+    local = address.scheme.lower() == "file" and address.netloc in ("", "localhost")
+    return unquote(address.path) if local else text
 
 
 def parse_conf(settings: Iterable[str]) -> dict[str, str]:

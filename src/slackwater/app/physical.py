@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -25,6 +24,7 @@ from slackwater.spark.run.sides import beside
 from slackwater.spark.run.views.log import read_log
 from slackwater.spark.run.views.reading import log_name
 from slackwater.spark.session import local_session
+from slackwater.spark.store import Location
 
 STYLES = {"fused": "magenta", "native": "green", "control": "cyan", "scan": "blue"}
 
@@ -36,7 +36,7 @@ def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Ph
     run = {each.name: each.plan for each in sharing.pipelines} | {each.name: each.run for each in sharing.kept}
     found = {}
     with TemporaryDirectory() as empty:
-        logs = {log_name(each.view.name): read_log(session, Path(empty), each.plan) for each in sharing.kept}
+        logs = {log_name(each.view.name): read_log(session, Location(empty), each.plan) for each in sharing.kept}
         for name, plan in plans:
             mine = Pipeline(name, None, run.get(name) or rewrite(plan, script.views).plan)
             entry = None if name in run else beside(mine, sharing.pipelines)

@@ -24,11 +24,13 @@ from slackwater.errors import InputError, SlackwaterError
 from slackwater.spark.batches import partitions_kept
 from slackwater.spark.io.sinks.anew import admit_sinks
 from slackwater.spark.io.streams import DataFrame, SparkSession, read_streams
+from slackwater.spark.run.guard import reach
 from slackwater.spark.run.pipeline import POLL, Manner, Running, start
 from slackwater.spark.run.views.folder import admit_logs
 from slackwater.spark.run.views.log import LogSink, read_log
 from slackwater.spark.run.views.sharing import Sharing
 from slackwater.spark.session import PARTITIONS, local_session, spread_over_cluster
+from slackwater.spark.store import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +41,13 @@ class Conditions:
     every view is kept there for this run and others; without, those that two pipelines read, beside the checkpoint.
     """
 
-    checkpoint: Path
+    checkpoint: str | Path
     master: str = "local[*]"
     available_now: bool = False
     flush: bool = True
     seconds: float | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
-    views: Path | None = None
+    views: str | Path | None = None
 
 
 AT_ONCE = max(2, os.cpu_count() or 2)
@@ -74,17 +76,19 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
     session = local_session(master=conditions.master, options=script.settings)
     watch.say(spread_over_cluster(session))
     deque(found_right(session, used(script)), maxlen=0)
+    checkpoint = reach(conditions.checkpoint, session)
     for each in sharing.pipelines:
-        admit_sinks(session, (each, *sides.get(each.name, ())), conditions.checkpoint / each.name)
-    place = conditions.views or conditions.checkpoint.with_suffix(".views")
+        admit_sinks(session, (each, *sides.get(each.name, ())), checkpoint / each.name)
+    place = reach(conditions.views, session) if conditions.views else _views_beside(checkpoint)
     with opened(sharing.kept, place) as views, _stopped_at_the_end() as running:
         plans = [*sharing.pipelines, *(_pipeline(each) for each in views if each.mine)]
-        frames = read_streams(session, replace(script, pipelines=tuple(plans)))
+        script = replace(script, pipelines=tuple(plans))
+        frames = read_streams(session, script, available_now=conditions.available_now)
         frames |= {each.stream: read_log(session, each.folder.log, each.kept.plan) for each in views}
         watch.shares([each.told for each in views], sharing.notes)
         with watch, interrupts() as asked:
             end = inf
-            for stage in _stages(session, sharing.pipelines, sides, views, frames, conditions, watch):
+            for stage in _stages(session, sharing.pipelines, sides, views, frames, conditions, checkpoint, watch):
                 mine = _begun(stage, running, watch, asked)
                 # The clock starts once, when the first queries run: a source that is silent may never end a batch.
                 end = min(end, monotonic() + (inf if conditions.seconds is None else conditions.seconds))
@@ -102,13 +106,14 @@ def _stages(
     views: Sequence[Opened],
     frames: Mapping[str, DataFrame],
     conditions: Conditions,
+    checkpoint: Location,
     watch: Watch,
 ) -> list[list[Begin]]:
     """What is started together: everything, or, over what is there, each view before those that read it."""
     manner = Manner(available_now=conditions.available_now, sampled=watch.watched)
     folders = {each.stream: each.folder for each in views}
 
-    def begun(pipeline: Pipeline, checkpoint: Path, view: Opened | None = None) -> Running:
+    def begun(pipeline: Pipeline, checkpoint: Location, view: Opened | None = None) -> Running:
         watch.say(_kept_partitions(pipeline.name, partitions_kept(checkpoint), session))
         read = {node.stream for node in walk(pipeline.plan) if isinstance(node, Scan)}
         admit_logs(checkpoint, {name: folder for name, folder in folders.items() if name in read})
@@ -124,7 +129,7 @@ def _stages(
     kept: list[list[Begin]] = [
         [partial(begun, _pipeline(each), each.folder.checkpoint, each)] for each in views if each.mine
     ]
-    rest: list[Begin] = [partial(begun, each, conditions.checkpoint / each.name) for each in pipelines]
+    rest: list[Begin] = [partial(begun, each, checkpoint / each.name) for each in pipelines]
     return [*kept, rest] if conditions.available_now else [[*chain(*kept), *rest]]
 
 
@@ -134,6 +139,12 @@ def _kept_partitions(pipeline: str, kept: int | None, session: SparkSession) -> 
     if kept is None or kept == new:
         return ""
     return f"{pipeline}: its state has {kept} partitions, as its checkpoint began with; a new one would have {new}"
+
+
+def _views_beside(checkpoint: Location) -> Location:
+    """Return the folder of the views that only this run reads: `NAME.views` beside `NAME.checkpoint`."""
+    stem, dot, _ = checkpoint.name.rpartition(".")
+    return checkpoint.parent / f"{stem if dot and stem else checkpoint.name}.views"
 
 
 def _pipeline(view: Opened) -> Pipeline:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.rewrite import rewrite
@@ -13,6 +12,7 @@ from slackwater.spark.run.sides import arranged
 from slackwater.spark.run.views.folder import Folder, open_folder
 from slackwater.spark.run.views.reading import log_name
 from slackwater.spark.run.views.sharing import Kept, Sharing, share
+from slackwater.spark.store import Location
 
 Sides = Mapping[str, tuple[Pipeline, ...]]
 
@@ -47,7 +47,7 @@ class Opened:
 
 
 @contextmanager
-def opened(kept: Sequence[Kept], place: Path) -> Iterator[list[Opened]]:
+def opened(kept: Sequence[Kept], place: Location) -> Iterator[list[Opened]]:
     """The views, for as long as the run lasts: then another run may keep them."""
     with ExitStack() as held:
         found = []

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from slackwater.algebra.catalog import (
+    KAFKA_COLUMNS,
     Aspect,
     Catalog,
     Explain,
@@ -97,7 +98,7 @@ class ScriptReader:
                 )  # fmt: skip
             seen.add(column.name.name.lower())
             fields.append(Field(column.name.name, kind))
-        schema = Schema(tuple(fields))
+        schema = Schema((*fields, *_metadata(statement, seen)))
         roles = {role: self._role(role, column, schema) for role, column in statement.roles.items()}
         return StreamDef(
             statement.name.name, schema.fields, statement.format, dict(statement.options), roles.get("TIMESTAMP"),
@@ -120,3 +121,11 @@ class ScriptReader:
         scope = Scope(self.source, schema_of(query), {})
         key = tuple(scope.expression(tree, "a primary key") for tree in statement.key)
         return ViewDef(statement.name.name, key, query)
+
+
+def _metadata(statement: syntax.CreateStream, declared: set[str]) -> list[Field]:
+    """The metadata of Kafka that a stream names as clock or sender and does not declare."""
+    if statement.format.lower() != "kafka":
+        return []
+    named = {column.name.lower() for column in statement.roles.values()} - declared
+    return [Field(name, kind) for name, kind in KAFKA_COLUMNS.items() if name in named]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from slackwater.spark.store import Location
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,15 +24,15 @@ class Batch:
     time: int = 0
 
 
-def batch_of(checkpoint: Path, number: int) -> Batch:
-    """The batch that a query is at, as its logs have it: the same however often the batch is repeated."""
-    run = json.loads((checkpoint / "metadata").read_text())["id"]
+def batch_of(checkpoint: Location, number: int) -> Batch:
+    """Return the batch that a query is at, as its logs have it: the same however often the batch is repeated."""
+    run = json.loads((checkpoint / "metadata").text() or "{}")["id"]
     logged = _logged(checkpoint, number)
     before = _logged(checkpoint, number - 1)["batchWatermarkMs"] if number else 0
     return Batch(number, run, logged["batchWatermarkMs"], before, logged["batchTimestampMs"])
 
 
-def partitions_kept(checkpoint: Path) -> int | None:
+def partitions_kept(checkpoint: Location) -> int | None:
     """Return the number of shuffle partitions that a checkpoint began with, and keeps; None of a new one."""
     last = last_batch(checkpoint, "offsets")
     if last is None:
@@ -42,13 +43,13 @@ def partitions_kept(checkpoint: Path) -> int | None:
         return None
 
 
-def last_batch(checkpoint: Path, log: str = "commits") -> int | None:
-    """The last batch that was done, or that another log of the query knows, if there was any."""
-    return max((int(each.name) for each in checkpoint.glob(f"{log}/[0-9]*")), default=None)
+def last_batch(checkpoint: Location, log: str = "commits") -> int | None:
+    """Return the last batch that was done, or that another log of the query knows, if there was any."""
+    return max((int(each.name) for each in (checkpoint / log).list(r"\d+")), default=None)
 
 
-def _logged(checkpoint: Path, number: int) -> dict[str, Any]:
+def _logged(checkpoint: Location, number: int) -> dict[str, Any]:
     """What Spark logged of a batch before it began: of the log's lines, the second holds what is not an offset."""
-    _, metadata, *_ = (checkpoint / "offsets" / str(number)).read_text().split("\n", 2)
+    _, metadata, *_ = ((checkpoint / "offsets" / str(number)).text() or "").split("\n", 2)
     found: dict[str, Any] = json.loads(metadata)
     return found

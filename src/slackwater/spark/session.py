@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
 from slackwater.spark.shim.log import start_jvm
+from slackwater.spark.shim.versions import INSTALLED, warn_unsupported
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 MOST_PARTITIONS = 200
@@ -23,7 +24,8 @@ PATIENCE = 30.0
 STEADY = 2.0
 """Seconds without a new executor after which all are taken to be there."""
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
-FILE_MANAGER = "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+_PACKAGE = "org.apache.spark.sql.execution.streaming"
+FILE_MANAGER = f"{_PACKAGE}.{'checkpointing.' if INSTALLED > (4, 0) else ''}FileSystemBasedCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 LOGGING = Path(__file__).parent / "shim" / "log4j2.properties"
 JVM_OPTIONS = f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}"
@@ -37,6 +39,7 @@ def local_session(
     options: Mapping[str, str] | None = None,
 ) -> SparkSession:
     """Return a new session, or the running one with these settings; `options` are Spark's own and win."""
+    warn_unsupported()
     settings = _settings(master) | dict(options or {})
     if SparkContext._active_spark_context is None:
         os.environ["PYSPARK_PYTHON"] = python_of_workers(master, settings)
@@ -110,6 +113,8 @@ def _settings(master: str) -> dict[str, str]:
         # On a busy machine a new Python process may need longer than the 15 seconds that are Spark's own choice.
         "spark.python.authenticate.socketTimeout": "120s",
         STATE_STORE: ROCKSDB,
+        # `run` itself checks whose a checkpoint is. Spark's check refuses a query that was killed at its first write.
+        "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
         # Without it every commit of every state partition uploads a whole snapshot.
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }

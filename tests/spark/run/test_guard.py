@@ -1,5 +1,6 @@
 """A checkpoint goes on with its own query only."""
 
+import json
 import re
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from slackwater.algebra.nodes import Plan
 from slackwater.errors import RunError
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
-from slackwater.spark.run.guard import FILE, admit
+from slackwater.spark.run import guard
+from slackwater.spark.run.guard import FILE, FORMAT, admit
+from slackwater.spark.store import Location
 from slackwater.testing.catalog import CATALOG
 
 QUERY = """SELECT id, COUNT(*) AS n, AVG(v) AS mean FROM Readings [RANGE 10 seconds SLIDE 5 seconds DRATIO 1%]
@@ -19,7 +22,7 @@ FUSED = "SELECT id, COUNT(*) AS n FROM Readings [RANGE 10 TUPLES] GROUP BY id HA
 
 
 def admitted(text: str, folder: Path) -> None:
-    admit(rewrite(bind_query(text, CATALOG)).plan, folder)
+    admit(rewrite(bind_query(text, CATALOG)).plan, Location(str(folder)))
 
 
 @pytest.mark.parametrize(
@@ -85,13 +88,38 @@ def test_a_stream_that_is_declared_otherwise_is_named_with_its_column(tmp_path, 
         query = "SELECT MAX(v) AS top, SUM(v) AS total FROM Tides [RANGE 1 minute SLIDE 1 minute];"
         return rewrite(parse_script(stream + query).pipelines[0].plan).plan
 
-    admit(plan("v INT"), tmp_path)
+    admit(plan("v INT"), Location(str(tmp_path)))
     if told is None:
-        admit(plan(declared), tmp_path)
+        admit(plan(declared), Location(str(tmp_path)))
         return
     with pytest.raises(RunError, match=told) as caught:
-        admit(plan(declared), tmp_path)
+        admit(plan(declared), Location(str(tmp_path)))
     assert "fields" not in str(caught.value)
+
+
+def test_a_checkpoint_carries_its_format_and_a_newer_one_is_refused(tmp_path):
+    admitted(QUERY, tmp_path)
+    record = json.loads((tmp_path / FILE).read_text())
+    assert record["format"] == FORMAT
+    unnumbered = {name: value for name, value in record.items() if name != "format"}
+    (tmp_path / FILE).write_text(json.dumps(unnumbered))
+    admitted(QUERY, tmp_path)
+    (tmp_path / FILE).write_text(json.dumps({**record, "format": FORMAT + 1}))
+    with pytest.raises(RunError, match=f"SW-524: .* has format {FORMAT + 1}"):
+        admitted(QUERY, tmp_path)
+
+
+def test_entries_of_a_source_are_left_where_its_log_is_not_known(tmp_path, monkeypatch):
+    admitted(QUERY, tmp_path)
+    (tmp_path / "sources" / "0").mkdir(parents=True)
+    (tmp_path / "sources" / "0" / "0").write_text(TAKEN)
+    monkeypatch.setattr(guard, "INSTALLED", (4, 9))
+    admitted(QUERY, tmp_path)
+    assert (tmp_path / "sources" / "0" / "0").exists()
+    monkeypatch.setattr(guard, "INSTALLED", (4, 0))
+    (tmp_path / "sources" / "0" / "1.compact").write_text(TAKEN)
+    admitted(QUERY, tmp_path)
+    assert [each.name for each in (tmp_path / "sources" / "0").iterdir()] == ["1.compact"]
 
 
 def test_a_record_of_another_version_is_no_licence(tmp_path):

@@ -13,6 +13,7 @@ from slackwater.errors import RunError
 from slackwater.lang import bind_query
 from slackwater.spark.run.pipeline import Running, closed_before
 from slackwater.spark.run.ticks import Tick, flushing, give
+from slackwater.spark.store import Location
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.testing.catalog import CATALOG
 
@@ -42,7 +43,12 @@ class Query:
 
     def ends(self, batch: int, *, idle: bool = False) -> None:
         durations = {"triggerExecution": 5} if idle else {"triggerExecution": 5, "addBatch": 3}
-        told = {"runId": "r", "batchId": batch, "timestamp": str(len(self.events)), "durationMs": durations}
+        told = {
+            "runId": "r",
+            "batchId": batch,
+            "timestamp": f"2026-01-01T00:00:{len(self.events):02d}Z",
+            "durationMs": durations,
+        }
         self.events.append({**told, "stateOperators": [], "observedMetrics": {}})
 
     @property
@@ -62,7 +68,7 @@ def query() -> Query:
 
 @pytest.fixture
 def running(query: Query, tmp_path: Path) -> Running:
-    return Running(Pipeline("answers", None, PLAN), tmp_path, query)  # type: ignore[arg-type]
+    return Running(Pipeline("answers", None, PLAN), Location(str(tmp_path)), query.start)  # type: ignore[arg-type]
 
 
 def batches(running: Running) -> list[int]:
@@ -148,5 +154,5 @@ def test_a_flush_has_the_starts_that_are_left(running, query, tmp_path):
 def test_a_flush_of_the_run_before_is_known_until_a_row_passes_it(tmp_path, ticks, account, closed):
     (tmp_path / "ticks").mkdir()
     for tick in ticks:
-        give(tick, tmp_path)
-    assert closed_before(tmp_path, {"Readings-0badcafe": account}) == closed
+        give(tick, Location(str(tmp_path)))
+    assert closed_before(Location(str(tmp_path)), {"Readings-0badcafe": account}) == closed

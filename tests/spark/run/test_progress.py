@@ -10,6 +10,7 @@ from slackwater.disorder.state import pack
 from slackwater.spark.operator.host import COUNTED
 from slackwater.spark.run.progress import OUTPUT, TOLD, Ledger
 from slackwater.spark.run.record import record_of
+from slackwater.spark.store import Location
 from slackwater.spark.watermark.accounts import accounts_after, accounts_kept
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.state_files import StateFiles
@@ -50,14 +51,14 @@ def test_a_record_counts_its_own_batch_and_its_controls_count_all(ledger):
 
 
 def test_a_resumed_query_counts_on_from_what_its_checkpoint_has(tmp_path):
-    kept = StateFiles(f"{tmp_path}/control/{CONTROL}")
+    kept = StateFiles(Location(str(tmp_path)), CONTROL)
     for batch, account in enumerate((FIRST, SECOND)):
         kept.write(batch, pack("control", 1, {**asdict(account), "controller": b""}))
-    assert accounts_kept(tmp_path) == {}
+    assert accounts_kept(Location(str(tmp_path))) == {}
     (tmp_path / "commits").mkdir()
     (tmp_path / "commits" / "0").touch()
-    after = partial(accounts_after, tmp_path)
-    resumed = Ledger("fastest", {"Traffic": 0.05}, after, accounts_kept(tmp_path))
+    after = partial(accounts_after, Location(str(tmp_path)))
+    resumed = Ledger("fastest", {"Traffic": 0.05}, after, accounts_kept(Location(str(tmp_path))))
     record = resumed.entered(event(1))
     assert (record.rows_in, record.late, record.rejected, record.suspect) == (50, 3, 0, 0)
     assert record.recent_hold == (7_300 - 2_000) / 47

@@ -13,12 +13,13 @@ from pyspark.sql.streaming import StreamingQuery
 from tests.spark.streams import write_batch
 
 from slackwater.spark.run.progress import accounts
+from slackwater.spark.store import Location
 from slackwater.spark.watermark import gauged
 from slackwater.spark.watermark.control import with_disorder_control
 from slackwater.spark.watermark.policy import stated
 from slackwater.spark.watermark.punctuate import Account, Controlled
 from slackwater.spark.watermark.readings import Batch, Reading
-from slackwater.spark.watermark.state_files import OnStore, StateFiles
+from slackwater.spark.watermark.state_files import StateFiles
 
 SCHEMA = "ts timestamp, received timestamp, host string"
 START = 1_700_000_000_000
@@ -128,7 +129,8 @@ def test_the_senders_of_rows_are_read_with_them(spark, tmp_path):
     named = with_disorder_control(stream, "ts", "1%", arrival="received", source="host")
     query = ended(counted(named), tmp_path / "check")
     assert accounts(query)["ts"].rows == 3_000
-    kept = StateFiles(str(next((tmp_path / "check" / "control").iterdir()))).read(2)
+    (control,) = (tmp_path / "check" / "control").iterdir()
+    kept = StateFiles(Location(str(tmp_path / "check")), control.name).read(2)
     policy = stated("1%")
     restored = Controlled(policy, in_arrival_order=True, kept=kept)
     assert len(restored.controller._estimator._senders._table[0]) == 4  # type: ignore[attr-defined]
@@ -189,17 +191,6 @@ def test_a_stream_with_a_watermark_of_its_own_holds_back_as_it_does_in_spark(spa
     assert (
         mark == str(np.datetime64(min(int(newest) - 7_200_000, expected(rows, "budget")[-1].punctuation), "ms")) + "Z"
     )
-
-
-def test_state_is_kept_wherever_spark_keeps_a_checkpoint(spark, tmp_path):
-    folder = f"file:{tmp_path}/check"
-    kept = StateFiles(f"{folder}/control/x", OnStore(spark, folder))
-    assert kept.files.load(f"{folder}/control/x/0") is None
-    for state in (b"first", b"again"):
-        kept.write(0, state)
-        assert kept.read(1) == StateFiles(f"{tmp_path}/check/control/x").read(1) == state
-    kept.files.remove(f"{folder}/control/x/0")
-    assert not (tmp_path / "check" / "control" / "x" / "0").exists()
 
 
 def test_a_batch_that_its_sink_will_not_run_again_is_read_for_the_controllers(spark, tmp_path):

@@ -19,7 +19,7 @@ OTHER = Spec("two words-0badcafe", Policy(slack=3, estimator="adaptive"), in_arr
 def running(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """The queries that run."""
     running: set[str] = set()
-    monkeypatch.setattr(steering, "active", lambda: running)
+    monkeypatch.setattr(steering, "active_queries", lambda _: running)
     monkeypatch.setattr(steering.SparkSession, "active", lambda: None)
     return running
 

@@ -10,21 +10,27 @@ from slackwater.algebra.nodes import Scan, walk
 from slackwater.algebra.schema import Field
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import InputError
+from slackwater.spark.io.kafka.reading import read_kafka
 from slackwater.spark.io.mapping import mapped
 from slackwater.spark.io.rejects import REASON, TEXTS, observe_rejects, set_aside, sets_aside
 from slackwater.spark.io.sources.registry import SOURCES, register
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
 from slackwater.spark.shim.log import with_log
+from slackwater.spark.shim.reader import TELLS_AVAILABLE_NOW
 
 __all__ = ["DataFrame", "SparkSession", "definition_of", "read_stream", "read_streams"]
 
 
-def read_streams(session: SparkSession, script: Script) -> dict[str, DataFrame]:
-    """Every stream that a pipeline of the script reads, by name."""
+def read_streams(session: SparkSession, script: Script, *, available_now: bool = False) -> dict[str, DataFrame]:
+    """Return every stream that a pipeline of the script reads, by name; see `read_stream`."""
     nodes = [node for each in script.pipelines for node in walk(each.plan)]
     read = {node.stream for node in nodes if isinstance(node, Scan)}
-    return {each.name: read_stream(session, each) for each in script.streams if each.name in read}
+    return {
+        each.name: read_stream(session, each, available_now=available_now)
+        for each in script.streams
+        if each.name in read
+    }
 
 
 def definition_of(name: str, df: DataFrame) -> StreamDef:
@@ -32,14 +38,20 @@ def definition_of(name: str, df: DataFrame) -> StreamDef:
     return StreamDef(name, tuple(Field(column.name, column.dataType.simpleString()) for column in df.schema))
 
 
-def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
-    """The rows of a stream as its declaration names them; options go to the format untouched.
+def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool = False) -> DataFrame:
+    """Return the rows of a stream as its declaration names them; options go to the format untouched.
+
+    With `available_now` our sources do not wait for the clock. Up to Spark 4.1 only their options can say so.
 
     Where malformed rows can be told from others, they are among them as rows of NULLs (`rejects`).
     """
+    if stream.format.lower() == "kafka":
+        return read_kafka(session, stream)
     if own := SOURCES.get(stream.format):
         register(session)
     columns, options = mapped(stream)
+    if available_now and own and not TELLS_AVAILABLE_NOW:
+        options = {**options, "pace": "max"}
     aside = sets_aside(stream)
     fields = [each.read for each in columns] + ([Field(RAW, "string")] if aside else [])
     schema = ", ".join(f"{quoted(field.name)} {field.type}" for field in fields)
@@ -56,7 +68,9 @@ def read_stream(session: SparkSession, stream: StreamDef) -> DataFrame:
         ) from cause
     if own:
         # Spark would tell what is wrong with a Python source only after the query has started.
-        own(CaseInsensitiveDict(options)).streamReader(df.schema)
+        made = own(CaseInsensitiveDict(options)).streamReader(df.schema)
+        if available_now:
+            made.prepareForTriggerAvailableNow()
     if aside:
         df = set_aside(observe_rejects(df, stream, columns), [each.source for each in columns])
     return df.select(*(each.column for each in columns), *([RAW, REASON] if aside else []))

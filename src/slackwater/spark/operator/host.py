@@ -104,6 +104,7 @@ def _count(output: str) -> Column:
 
 
 def _packed(name: str, given: Input, *, placed: bool = False) -> DataFrame:
+    require_workers(given.rows.sparkSession)
     buckets = BUCKETS if given.by else BUCKETS[:1]
     return given.rows.withColumn(BUCKET, _bucket(given.by)).mapInArrow(to_blobs(name, buckets, placed=placed), SCHEMA)
 
@@ -118,7 +119,6 @@ def _bucket(by: tuple[str, ...]) -> Column:
 def _clocked_all(inputs: Mapping[str, Input], *, placed: bool = False) -> list[DataFrame]:
     blobs = [_clocked(_packed(name, each, placed=placed), each.clock) for name, each in inputs.items()]
     require_state_store(blobs[0].sparkSession)
-    require_workers(blobs[0].sparkSession)
     return blobs
 
 

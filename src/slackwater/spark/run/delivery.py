@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, reduce
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -18,6 +17,7 @@ from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
 from slackwater.spark.run.sides import Beside
 from slackwater.spark.shim.log import with_log
+from slackwater.spark.store import Location
 
 Shows = Callable[[str], OnRows | None]
 """Gives, for the name of a pipeline, what shows its rows."""
@@ -39,7 +39,7 @@ class Delivery:
     """Called by Spark with every batch. What goes wrong is kept: Spark itself would tell it as a Java stack."""
 
     pipeline: str
-    checkpoint: Path
+    checkpoint: Location
     sink: Sink
     sides: Sequence[Side] = ()
     failure: SlackwaterError | None = field(default=None, init=False)
@@ -73,7 +73,7 @@ class Delivery:
             kept.unpersist()
 
 
-def undivided(pipeline: Pipeline, result: DataFrame, checkpoint: Path, shows: Shows) -> Delivery | None:
+def undivided(pipeline: Pipeline, result: DataFrame, checkpoint: Location, shows: Shows) -> Delivery | None:
     """What takes the batches of a pipeline with one output, unless that is one of Spark's own sinks."""
     sink = own_sink(pipeline, shows(pipeline.name))
     if sink is None:
@@ -85,7 +85,7 @@ def undivided(pipeline: Pipeline, result: DataFrame, checkpoint: Path, shows: Sh
 def divided(
     pipeline: Pipeline,
     rows: DataFrame,
-    checkpoint: Path,
+    checkpoint: Location,
     shows: Shows,
     read: Mapping[str, Beside],
     streams: Mapping[str, DataFrame],

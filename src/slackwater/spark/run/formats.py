@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
 from slackwater.errors import InputError
 from slackwater.spark.batches import Batch
+from slackwater.spark.io.kafka.reading import read_kafka
 from slackwater.spark.io.names import check_columns, schemas
 from slackwater.spark.io.sinks import OWN_FORMATS, batch_sink, own_sink
 from slackwater.spark.io.sources.registry import SOURCES, register
@@ -16,9 +17,10 @@ from slackwater.spark.planner.plan import compile_plan
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.run.pipeline import formed
 from slackwater.spark.run.sides import entries
+from slackwater.spark.shim.driver import look_up_format
 from slackwater.spark.shim.log import with_log
 
-TEXT_WITHOUT_NAMES = ("csv", "text", "socket", "kafka")
+TEXT_WITHOUT_NAMES = ("csv", "text", "socket")
 """Formats whose columns are what the declaration says, not what the data says."""
 
 
@@ -26,6 +28,9 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
     """The format exists, and where the data itself names its columns, the declared ones are among them."""
     if stream.format in SOURCES:
         register(session)
+    if stream.format.lower() == "kafka":
+        read_kafka(session, stream)
+        return
     if stream.format.lower() in TEXT_WITHOUT_NAMES:
         _check_format(session, stream.format, f"the stream '{stream.name}'")
         return
@@ -81,16 +86,9 @@ def check_sides(
 
 
 def _check_format(session: SparkSession, name: str, what: str) -> None:
-    jvm = session.sparkContext._jvm
-    if jvm is None:
-        return
-    lookup = jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource
-    state = session._jsparkSession.sessionState()
     try:
-        lookup(name, state.conf())
+        look_up_format(session, name)
     except REFUSALS as cause:
-        if state.dataSourceManager().dataSourceExists(name):  # one that is written in Python
-            return
         raise InputError(
             "SW-435",
             f"{what} has the format '{name}', which this Spark session does not know",

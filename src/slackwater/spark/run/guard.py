@@ -7,41 +7,62 @@ import re
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql import SparkSession
+
 from slackwater.algebra.document import to_document
 from slackwater.algebra.nodes import Aggregate, Emit, Plan, Project, Select
 from slackwater.errors import RunError
 from slackwater.spark.batches import last_batch
 from slackwater.spark.planner.ways import Host, way_of
+from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.run.differences import difference
+from slackwater.spark.shim.versions import INSTALLED
+from slackwater.spark.store import Location, locate
 
 FILE = "slackwater.json"
+FIRST_FORMAT, OLDEST_FORMAT, FORMAT = 1, 1, 1
+"""Formats of checkpoints: the first, the oldest that is read, and the one that is written (docs/upgrades.md)."""
+LOGS_KNOWN = ((4, 0), (4, 1), (4, 2), (4, 3))
+"""The versions of Spark whose file source has the log that `_take_back` reads."""
 
 
-def admit(plan: Plan, checkpoint: Path) -> None:
-    """Lets a plan go on from a checkpoint, or refuses it; a new checkpoint becomes the plan's own.
+def reach(address: str | Path, session: SparkSession) -> Location:
+    """Return the place of an address, or an error that says why it cannot be reached."""
+    try:
+        place = locate(address, session)
+        place.exists()
+    except REFUSALS as cause:
+        raise RunError(
+            "SW-525",
+            f"'{address}' cannot be reached: {reason(cause)}",
+            expected="a path, or the address of a store that this Spark session can read",
+            hint="give Spark the connector of the store (--conf spark.jars.packages=...), and what it needs to log in",
+        ) from cause
+    return place
+
+
+def admit(plan: Plan, checkpoint: Location) -> None:
+    """Let a plan go on from a checkpoint, or refuse it; a new checkpoint becomes the plan's own.
 
     Under Spark's own operators what stands above the last of them that has state, the select list and HAVING, may
     change: it is no part of what the checkpoint holds.
     """
     _check_folder(checkpoint)
-    file = checkpoint / FILE
-    mine = {"host": way_of(plan).host.value, **to_document(_stateful(plan))}
-    if file.exists():
-        _compare(checkpoint, _read(file), json.loads(json.dumps(mine)))
-        _clear(checkpoint / "offsets")
-        _take_back(checkpoint)
-        return
-    if (checkpoint / "offsets").exists():
+    mine = {"format": FORMAT, "host": way_of(plan).host.value, **to_document(_stateful(plan))}
+    begun = (checkpoint / "offsets").exists()
+    kept = (checkpoint / FILE).text()
+    if kept is None and begun:
         raise _refused(checkpoint, f"it lacks {FILE}: it was made by something else")
-    checkpoint.mkdir(parents=True, exist_ok=True)
-    draft = checkpoint / f"_{FILE}"
-    draft.write_text(json.dumps(mine))
-    draft.rename(file)
+    if kept is None:
+        (checkpoint / FILE).write(json.dumps(mine))
+        return
+    _compare(checkpoint, _known_format(checkpoint, _parse(checkpoint, kept)), json.loads(json.dumps(mine)))
+    _take_back(checkpoint)
 
 
-def _check_folder(checkpoint: Path) -> None:
-    """A folder, or nothing yet; and the file by which Spark knows a query again is whole."""
-    if found := next((each for each in (checkpoint, *checkpoint.parents) if each.exists() and not each.is_dir()), None):
+def _check_folder(checkpoint: Location) -> None:
+    """Check that a checkpoint is a folder or nothing yet, and that the file by which Spark knows a query is whole."""
+    if found := checkpoint.blocking_file():
         raise RunError(
             "SW-517",
             f"the checkpoint '{checkpoint}' cannot be made: '{found}' is a file",
@@ -49,10 +70,11 @@ def _check_folder(checkpoint: Path) -> None:
             hint="give another --checkpoint",
         )
     metadata = checkpoint / "metadata"
-    if not metadata.exists():
+    text = metadata.text()
+    if text is None:
         return
     try:
-        json.loads(metadata.read_text())["id"]
+        json.loads(text)["id"]
     except (ValueError, KeyError, TypeError) as cause:
         raise RunError(
             "SW-518",
@@ -62,32 +84,25 @@ def _check_folder(checkpoint: Path) -> None:
         ) from cause
 
 
-def _clear(log: Path) -> None:
-    """Removes what is left of a log whose first entry was being written when the query was killed.
+def _take_back(checkpoint: Location) -> None:
+    """Remove the entry of a file source's log for a batch that was never logged, so that the batch has the same files.
 
-    Spark takes a new query's log that is not empty for that of another, and refuses it.
-    """
-    if not any(log.glob("[0-9]*")):
-        for draft in log.glob(".*.tmp*"):
-            draft.unlink()
-
-
-def _take_back(checkpoint: Path) -> None:
-    """Forgets files that a source had taken for a batch when the query was killed before that batch was logged.
-
-    Spark would put the files of the next batch with them. What is late is a matter of batches, so that a query which is
-    resumed has the batches of one that was never killed.
+    Spark writes down the next files of a source before it logs the batch. Killed in between, it would put the files of
+    the batch after with them, and which rows are late depends on batches. The public options of the source cannot keep
+    it from that (docs/design/control.md), and so the entry, which no batch refers to, is removed. This is done only on
+    versions of Spark whose log was seen to allow it, and only if it is a plain entry: a compacted one replaces others.
     """
     logged, done = last_batch(checkpoint, "offsets"), last_batch(checkpoint)
-    if done is not None and (logged is None or done > logged):
+    if INSTALLED not in LOGS_KNOWN or (done is not None and (logged is None or done > logged)):
         return
-    lines = [] if logged is None else (checkpoint / "offsets" / str(logged)).read_text().split("\n")[2:]
-    offsets = dict(enumerate(map(_log_offset, lines)))
-    for taken in checkpoint.glob("sources/*/[0-9]*"):
-        last = -1 if logged is None else offsets.get(int(taken.parent.name))
-        if taken.name.isdigit() and last is not None and int(taken.name) > last and _lists_files(taken):
-            taken.with_name(f".{taken.name}.crc").unlink(missing_ok=True)
-            taken.unlink()
+    text = "" if logged is None else (checkpoint / "offsets" / str(logged)).text() or ""
+    offsets = dict(enumerate(map(_log_offset, text.split("\n")[2:])))
+    for source in (checkpoint / "sources").list(r"\d+"):
+        last = -1 if logged is None else offsets.get(int(source.name))
+        for entry in source.list(r"\d+"):
+            if last is not None and int(entry.name) > last and _lists_files(entry.text() or ""):
+                (source / f".{entry.name}.crc").remove()
+                entry.remove()
 
 
 def _log_offset(line: str) -> int | None:
@@ -98,9 +113,9 @@ def _log_offset(line: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _lists_files(log: Path) -> bool:
-    """Whether this is a file source's log: it names a file in every line but the first."""
-    return log.read_text(errors="replace").split("\n", 1)[-1].startswith('{"path":')
+def _lists_files(entry: str) -> bool:
+    """Return whether this is of a file source's log: it names a file in every line but the first."""
+    return entry.split("\n", 1)[-1].startswith('{"path":')
 
 
 def _stateful(plan: Plan) -> Plan:
@@ -113,20 +128,33 @@ def _stateful(plan: Plan) -> Plan:
     return top if isinstance(top, Aggregate) else plan
 
 
-def _read(file: Path) -> Any:
+def _known_format(checkpoint: Location, kept: Any) -> Any:
+    """Return the record of a checkpoint whose format this version reads; the first one had no number."""
+    found = kept.get("format", FIRST_FORMAT)
+    if not isinstance(found, int) or not OLDEST_FORMAT <= found <= FORMAT:
+        raise RunError(
+            "SW-524",
+            f"the checkpoint '{checkpoint}' has format {found}",
+            expected=f"a format from {OLDEST_FORMAT} to {FORMAT}, which this version of Slackwater reads",
+            hint="go on with the version that wrote it, or begin anew with another --checkpoint (docs/upgrades.md)",
+        )
+    return {**kept, "format": FORMAT} if "slackwater" in kept else kept
+
+
+def _parse(checkpoint: Location, kept: str) -> Any:
     try:
-        return json.loads(file.read_text())
+        return json.loads(kept)
     except ValueError as cause:
-        raise _refused(file.parent, f"its {FILE} is torn") from cause
+        raise _refused(checkpoint, f"its {FILE} is torn") from cause
 
 
-def _compare(checkpoint: Path, kept: Any, mine: Any) -> None:
+def _compare(checkpoint: Location, kept: Any, mine: Any) -> None:
     change = difference(kept, mine)
     if change is not None:
         raise _refused(checkpoint, change)
 
 
-def _refused(checkpoint: Path, why: str) -> RunError:
+def _refused(checkpoint: Location, why: str) -> RunError:
     return RunError(
         "SW-511",
         f"the checkpoint '{checkpoint}' is not that of this query: {why}",

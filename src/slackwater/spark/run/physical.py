@@ -35,6 +35,7 @@ from slackwater.spark.planner.plan import compile_plan, is_entry
 from slackwater.spark.planner.ways import Host, copies_of, way_of
 from slackwater.spark.run.sides import Beside
 from slackwater.spark.run.views.reading import is_log
+from slackwater.spark.shim.driver import explain
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     """How `compile_plan` runs a plan over these streams; nothing is started."""
     way = way_of(plan)
     reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan, chain=chains(streams))}"
-    return Physical(way.host, reason, placements(plan), explained(compile_plan(plan, streams)))
+    return Physical(way.host, reason, placements(plan), explain(compile_plan(plan, streams)))
 
 
 def placements(plan: Plan) -> tuple[Placed, ...]:
@@ -76,7 +77,7 @@ def physical_beside(entry: Beside, reader: Pipeline, streams: Mapping[str, DataF
         Placed(each.node, each.depth, *_beside(each.node, entry)) for each in _placed(reader.plan, Host.NATIVE, False)
     )
     rows = entry.read_by(reader, entry.rows(streams), Batch(0, ""))
-    return Physical(Host.NATIVE, reason, operators, explained(rows))
+    return Physical(Host.NATIVE, reason, operators, explain(rows))
 
 
 def _beside(plan: Plan, entry: Beside) -> tuple[str, str]:
@@ -89,13 +90,6 @@ def _beside(plan: Plan, entry: Beside) -> tuple[str, str]:
             return "native", "batch by batch, each once"
         case _:
             return "native", "row by row"
-
-
-def explained(df: DataFrame) -> str:
-    """Spark's plan of a DataFrame, formatted: the tree, then each operator."""
-    jvm = df.sparkSession._jvm
-    text: str = jvm.PythonSQLUtils.explainString(df._jdf.queryExecution(), "formatted") if jvm is not None else ""
-    return text.strip()
 
 
 def _placed(plan: Plan, host: Host, changes: bool, depth: int = 0) -> Iterator[Placed]:

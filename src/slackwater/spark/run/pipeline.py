@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,8 @@ from slackwater.spark.run.progress import ANSWER, OUTPUT, TOLD, Ledger, Progress
 from slackwater.spark.run.sides import Beside, Refusing, entries
 from slackwater.spark.run.ticks import Silence, flushing, give, read_ticks, was_flushed
 from slackwater.spark.run.views.log import LogSink
+from slackwater.spark.shim.available_now import start_available_now
+from slackwater.spark.store import Location, locate
 from slackwater.spark.watermark.accounts import accounts_after, accounts_kept, stream_of
 from slackwater.spark.watermark.control import Reads
 from slackwater.spark.watermark.gauged import controls_of, told
@@ -51,15 +53,15 @@ class Manner:
     available_now: bool = False
     sampled: bool = False
 
-    @property
-    def trigger(self) -> dict[str, Any]:
-        return {"availableNow": True} if self.available_now else {"processingTime": "0 seconds"}
+    def begin(self, write: DataStreamWriter) -> StreamingQuery:
+        """Start a query."""
+        return start_available_now(write) if self.available_now else write.trigger(processingTime="0 seconds").start()
 
 
 def start(
     pipeline: Pipeline,
     streams: Mapping[str, DataFrame],
-    checkpoint: Path,
+    checkpoint: str | Path | Location,
     manner: Manner = Manner(),  # noqa: B008
     on_rows: Shows | None = None,
     sides: Sequence[Pipeline] = (),
@@ -72,6 +74,7 @@ def start(
     a name, what shows the rows of that pipeline. The pipeline of a view writes to its `log`, which `readers` read:
     their windows, too, are closed when its streams end.
     """
+    checkpoint = locate(checkpoint, _session(streams))
     admit(pipeline.plan, checkpoint)
     form, pipeline = formed(pipeline)
     ticks = read_ticks(_session(streams), checkpoint)
@@ -90,8 +93,8 @@ def start(
     else:
         delivery = undivided(pipeline, rows, checkpoint, shows)
     write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
-    write = write.option("checkpointLocation", str(checkpoint)).trigger(**manner.trigger)
-    return Running(pipeline, checkpoint, write, delivery, readers)
+    write = write.option("checkpointLocation", str(checkpoint))
+    return Running(pipeline, checkpoint, partial(manner.begin, write), delivery, readers)
 
 
 def formed(pipeline: Pipeline) -> tuple[Form, Pipeline]:
@@ -137,7 +140,7 @@ def dratios(plan: Plan) -> dict[str, float | None]:
     return {scan_of(each).stream: effective(each.policy).dratio for each in controls}
 
 
-def closed_before(checkpoint: Path, kept: Mapping[str, Account]) -> dict[str, int]:
+def closed_before(checkpoint: Location, kept: Mapping[str, Account]) -> dict[str, int]:
     """The streams of which a flush closed every window, and before which time, in ms, their rows are late by that.
 
     None of a stream once a row has passed that time: then its punctuation is again where its rows put it.
@@ -152,15 +155,15 @@ class Running:
     def __init__(
         self,
         pipeline: Pipeline,
-        checkpoint: Path,
-        write: DataStreamWriter,
+        checkpoint: Location,
+        begin: Callable[[], StreamingQuery],
         delivery: Delivery | None = None,
         readers: Sequence[Plan] = (),
     ) -> None:
         self.name = pipeline.name
         self.plan = pipeline.plan
         self.checkpoint = checkpoint
-        self.write = write
+        self.begin = begin
         after, kept = partial(accounts_after, checkpoint), accounts_kept(checkpoint)
         self.ledger = Ledger(pipeline.name, dratios(pipeline.plan), after, kept)
         self.closed = closed_before(checkpoint, kept)
@@ -183,7 +186,7 @@ class Running:
 
     def _start(self) -> StreamingQuery:
         self.starting = True
-        return self.write.start()
+        return self.begin()
 
     @property
     def settled(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeAlias
 
 from pyspark.sql import Column, DataFrame
@@ -22,6 +21,7 @@ from slackwater.spark.planner.fused.changes import DEFAULT, with_refused
 from slackwater.spark.planner.plan import scan_of
 from slackwater.spark.relation import quoted
 from slackwater.spark.run.stateless import stateless
+from slackwater.spark.store import Location
 from slackwater.spark.watermark.accounts import account_before, control_name
 from slackwater.spark.watermark.control import Reads
 from slackwater.spark.watermark.lateness import behind, late
@@ -84,7 +84,7 @@ class Entry:
         wants_late = any(self.is_late_to(each) for each in self.readers)
         return rows if wants_late else rows.where(F.col(quoted(self.scan.event_time)).isNull())
 
-    def batch(self, batch: Batch, checkpoint: Path) -> Batch:
+    def batch(self, batch: Batch, checkpoint: Location) -> Batch:
         """A batch with the punctuation of this stream, of which Spark logs only the smallest of all streams."""
         scan = self.scan
         if len({each.stream for each in walk(self.pipeline.plan) if isinstance(each, Scan)}) == 1:
@@ -126,7 +126,7 @@ class Refusing:
         names = "result", {self.scan.stream: "row"}
         return with_refused(self.pipeline.plan, streams, Reads(), DEFAULT, *names).select("row.*")
 
-    def batch(self, batch: Batch, _: Path) -> Batch:
+    def batch(self, batch: Batch, _: Location) -> Batch:
         return batch
 
     def wanted(self, column: str, _: Batch) -> Column:

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from time import time_ns
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,12 +20,15 @@ from slackwater.algebra.nodes import Disorder, Frequency, Plan, Window, inputs, 
 from slackwater.algebra.policies import effective
 from slackwater.spark.planner.plan import scan_of
 from slackwater.spark.run.views.reading import is_log
+from slackwater.spark.store import Location
 from slackwater.spark.watermark.policy import TICKS_PER_MS
 
 SCHEMA = "stream string, silence long, beyond long, newest long"
 PAUSE = 1.0
 """While a stream is silent it is told so at most once in so many seconds."""
 KEPT = 100
+FOLDER = "ticks"
+NAME = r"\d+\.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +44,25 @@ class Tick:
     newest: int = 0
 
 
-def read_ticks(session: SparkSession, checkpoint: Path) -> DataFrame:
-    """The ticks of a query, as they come."""
-    folder = _folder(checkpoint)
-    folder.mkdir(parents=True, exist_ok=True)
-    return session.readStream.schema(SCHEMA).json(str(folder))
+def read_ticks(session: SparkSession, checkpoint: Location) -> DataFrame:
+    """Return the ticks of a query, as they come."""
+    folder = checkpoint / FOLDER
+    folder.make()
+    # By their names alone: a checkpoint that was moved does not have its old ticks once more.
+    return session.readStream.schema(SCHEMA).option("fileNameOnly", "true").json(str(folder))
 
 
-def give(tick: Tick, checkpoint: Path) -> None:
-    """Has the query take notice of a tick in its next batch."""
-    folder = _folder(checkpoint)
-    name = f"{time_ns():020d}.json"
-    draft = folder / f"_{name}"
-    draft.write_text(json.dumps(asdict(tick)))
-    draft.rename(folder / name)
-    for old in sorted(folder.glob("[0-9]*.json"))[:-KEPT]:
-        old.unlink()
+def give(tick: Tick, checkpoint: Location) -> None:
+    """Let the query take notice of a tick in its next batch."""
+    folder = checkpoint / FOLDER
+    (folder / f"{time_ns():020d}.json").write(json.dumps(asdict(tick)))
+    for old in folder.list(NAME)[:-KEPT]:
+        old.remove()
 
 
-def was_flushed(checkpoint: Path) -> bool:
-    """Whether a run of this checkpoint closed every window at its end."""
-    return any(re.search(r'"beyond": \d', each.read_text()) for each in _folder(checkpoint).glob("[0-9]*.json"))
-
-
-def _folder(checkpoint: Path) -> Path:
-    return checkpoint / "ticks"
+def was_flushed(checkpoint: Location) -> bool:
+    """Return whether a run of this checkpoint closed every window at its end."""
+    return any(re.search(r'"beyond": \d', each.text() or "") for each in (checkpoint / FOLDER).list(NAME))
 
 
 def beyond(plan: Plan) -> int:

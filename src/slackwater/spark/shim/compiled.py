@@ -13,18 +13,21 @@ from zipfile import ZipFile
 
 from pyspark.sql import SparkSession
 
+from slackwater.spark.shim.internals import adapt_source, check_internals
+from slackwater.spark.shim.versions import warn_unsupported
+
 PACKAGE = "slackwater"
 
 
 def own_folder() -> str:
-    """A folder that only this user can read, and that goes with this process."""
+    """Return a new folder that only this user can read, and that is removed when this process ends."""
     folder = tempfile.mkdtemp(prefix="slackwater-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def instance(session: SparkSession, name: str, *given: object) -> Any:
-    """An object of one of the classes, on the driver. Executors find them in a jar that Spark sends to them."""
+    """Return a new object of one of the classes, on the driver. Executors find the classes in a jar."""
     context: Any = session.sparkContext
     values = context._gateway.new_array(context._jvm.java.lang.Object, len(given))
     for place, value in enumerate(given):
@@ -37,9 +40,11 @@ def instance(session: SparkSession, name: str, *given: object) -> Any:
 def _loaded(_application: str) -> Any:
     """The classes of an application, whichever of its sessions asks for them first."""
     session = SparkSession.active()
+    warn_unsupported()
+    check_internals(session)
     jvm: Any = session._jvm
     parent = session._jsparkSession.getClass().getClassLoader()
-    classes = _compiled(session, parent)
+    classes = compile_sources(session, java_sources(session), parent)
     jar = Path(own_folder()) / "gauge.jar"
     with ZipFile(jar, "w") as file:
         for name in classes.keySet():
@@ -48,14 +53,19 @@ def _loaded(_application: str) -> Any:
     return jvm.org.codehaus.commons.compiler.util.reflect.ByteArrayClassLoader(classes, parent)
 
 
-def _compiled(session: SparkSession, parent: Any) -> Any:
-    """The classes as a map from the names of their files to what is in them."""
+def java_sources(session: SparkSession) -> dict[str, str]:
+    """Return the Java of the gauge by file name, with the class names of this version of Spark."""
+    files = [each for each in (resources.files(__package__) / "java").iterdir() if each.name.endswith(".java")]
+    return {each.name: adapt_source(session, each.read_text()) for each in files}
+
+
+def compile_sources(session: SparkSession, sources: dict[str, str], parent: Any) -> Any:
+    """Return compiled classes as a Java map from the names of their files to their bytes."""
     context: Any = session.sparkContext
     janino, util = context._jvm.org.codehaus.janino, context._jvm.org.codehaus.commons.compiler.util.resource
-    sources = [each for each in (resources.files(__package__) / "java").iterdir() if each.name.endswith(".java")]
     given = context._gateway.new_array(util.Resource, len(sources))
-    for place, each in enumerate(sources):
-        given[place] = util.StringResource(f"{PACKAGE}/{each.name}", each.read_text())
+    for place, (name, text) in enumerate(sources.items()):
+        given[place] = util.StringResource(f"{PACKAGE}/{name}", text)
     compiler, made = janino.Compiler(), util.MapResourceCreator()
     compiler.setIClassLoader(janino.ClassLoaderIClassLoader(parent))
     compiler.setClassFileCreator(made)

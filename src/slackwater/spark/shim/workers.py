@@ -1,4 +1,4 @@
-"""The Python of Spark's workers: whether it has what this package needs there."""
+"""The Python of Spark's workers: whether it has what this package needs there. A cluster is sent the package itself."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,15 +16,20 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
+from slackwater.spark.shim.shipping import ship_package
 
-NEEDED = ("slackwater", "pyarrow", "pandas", "numpy")
+NEEDED = ("slackwater", "pyarrow", "pandas", "numpy", "google.protobuf")
+ASKED = 8
+"""How many tasks ask: several, since a cluster has several machines; few, since each may start a process."""
 PATIENCE = 30
 """Seconds in which an interpreter must have said which packages it has."""
 MISMATCH = "PYTHON_VERSION_MISMATCH"
 LOOK = """
 import importlib.util, json, sys
-lacking = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
-print(json.dumps([sys.version_info[:2], lacking]))
+def absent(name):
+    parent = name.rpartition(".")[0]
+    return bool(parent) and absent(parent) or importlib.util.find_spec(name) is None
+print(json.dumps([sys.version_info[:2], [name for name in sys.argv[1:] if absent(name)]]))
 """
 
 Found: TypeAlias = tuple[list[int], list[str]]
@@ -41,6 +47,7 @@ def require_workers(session: SparkSession) -> None:
 def _require(_application: str, master: str, python: str) -> None:
     found = shutil.which(python)
     if not master.startswith("local"):
+        ship_package(_application)
         _judge(python, lambda: _seen_by_worker(SparkSession.active()))
     elif found is None or Path(found).absolute() != Path(sys.executable).absolute():
         _judge(python, lambda: _seen_here(python))
@@ -69,17 +76,40 @@ def _seen_here(python: str) -> Found:
 
 
 def _seen_by_worker(session: SparkSession) -> Found:
-    needed = NEEDED
+    """Return what the worker says that lacks most."""
+    worst = max(ask_workers(session), key=lambda each: len(each.lacking))
+    return list(worst.version), list(worst.lacking)
 
-    def look(_: int) -> Found:  # nested, so that it is sent by value: a worker may not have this module
-        import importlib.util  # noqa: PLC0415
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """What a worker says of its Python."""
+
+    host: str
+    python: str
+    version: tuple[int, int]
+    lacking: tuple[str, ...]
+
+
+def ask_workers(session: SparkSession, needed: tuple[str, ...] = NEEDED) -> list[Worker]:
+    """Return what the workers say, each answer once."""
+
+    def look(_: int) -> tuple[object, ...]:  # nested, so that it is sent by value: a worker may not have this module
+        import importlib  # noqa: PLC0415
+        import socket  # noqa: PLC0415
         import sys  # noqa: PLC0415
 
-        lacking = [name for name in needed if importlib.util.find_spec(name) is None]
-        return list(sys.version_info[:2]), lacking
+        lacking = []
+        for name in needed:
+            try:
+                importlib.import_module(name)
+            except ImportError:
+                lacking.append(name)
+        return socket.gethostname(), sys.executable, tuple(sys.version_info[:2]), tuple(lacking)
 
-    found: list[Found] = session.sparkContext.parallelize([0], 1).map(look).collect()
-    return found[0]
+    count = min(ASKED, max(2, session.sparkContext.defaultParallelism))
+    found = session.sparkContext.parallelize(range(count), count).map(look).collect()
+    return [Worker(*each) for each in sorted(set(found))]  # type: ignore[arg-type]
 
 
 def _unfit(python: str, why: str) -> RunError:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from pathlib import Path
 from urllib.parse import quote, unquote
 
 from slackwater.algebra.nodes import Policy
 from slackwater.spark.batches import last_batch
+from slackwater.spark.store import Location
 from slackwater.spark.watermark.punctuate import Account, account_in
-from slackwater.spark.watermark.state_files import StateFiles
+from slackwater.spark.watermark.state_files import CONTROL, StateFiles
 
 
 def control_name(stream: str, event_time: str, policy: Policy, arrival: str | None, source: str | None) -> str:
@@ -37,27 +37,28 @@ def stream_of(control: str) -> str:
     return unquote(control.rpartition("-")[0])
 
 
-def control_folder(checkpoint: str | Path, control: str) -> str:
-    return f"{checkpoint}/control/{control}"
-
-
-def account_before(checkpoint: Path, control: str, batch: int) -> Account:
-    """The account of a control before a batch: its punctuation is the one that acts in the batch."""
-    kept = StateFiles(control_folder(checkpoint, control)).read(batch)
+def account_before(checkpoint: Location, control: str, batch: int) -> Account:
+    """Return the account of a control before a batch: its punctuation is the one that acts in the batch."""
+    kept = StateFiles(checkpoint, control).read(batch)
     return account_in(kept) if kept else Account()
 
 
-def accounts_kept(checkpoint: Path) -> dict[str, Account]:
-    """The accounts of all controls after the last batch that was done."""
+def accounts_kept(checkpoint: Location) -> dict[str, Account]:
+    """Return the accounts of all controls after the last batch that was done."""
     last = last_batch(checkpoint)
-    controls = [] if last is None else sorted(each.name for each in checkpoint.glob("control/*"))
+    controls = [] if last is None else controls_in(checkpoint)
     return _of_some({each: account_before(checkpoint, each, (last or 0) + 1) for each in controls})
 
 
-def accounts_after(checkpoint: Path, batch: int) -> dict[str, Account]:
-    """The accounts of all controls that a batch has changed. One that failed has changed none: it will be repeated."""
-    controls = sorted(each.parent.name for each in checkpoint.glob(f"control/*/{batch}"))
+def accounts_after(checkpoint: Location, batch: int) -> dict[str, Account]:
+    """Return the accounts of all controls that a batch has changed. A batch that failed has changed none."""
+    controls = [each for each in controls_in(checkpoint) if StateFiles(checkpoint, each).after(batch).exists()]
     return _of_some({each: account_before(checkpoint, each, batch + 1) for each in controls})
+
+
+def controls_in(checkpoint: Location) -> list[str]:
+    """Return the names of the controls that a checkpoint has state of."""
+    return [each.name for each in (checkpoint / CONTROL).list()]
 
 
 def _of_some(found: dict[str, Account]) -> dict[str, Account]:

@@ -20,11 +20,13 @@ from slackwater.algebra.nodes import Policy
 from slackwater.disorder import Controller
 from slackwater.errors import SlackwaterError
 from slackwater.spark.shim.compiled import own_folder
-from slackwater.spark.watermark.accounts import control_folder, numbered
+from slackwater.spark.shim.driver import active_queries
+from slackwater.spark.store import locate
+from slackwater.spark.watermark.accounts import numbered
 from slackwater.spark.watermark.punctuate import Account, Controlled
 from slackwater.spark.watermark.readings import LISTED, read
 from slackwater.spark.watermark.seen import Seen, Sight
-from slackwater.spark.watermark.state_files import StateFiles, files_of
+from slackwater.spark.watermark.state_files import StateFiles
 
 ENDED = 8
 """So many queries that have ended can still be asked what they counted."""
@@ -172,10 +174,9 @@ class Controls:
 
     def _control(self, run: Run, name: str, spec: Spec, request: Request) -> Control:
         if name not in run.controls:
-            files, checkpoint = files_of(SparkSession.active(), request.checkpoint)
-            give = self.given.get(checkpoint)
-            state = StateFiles(control_folder(checkpoint, name), files)
-            made = Control(spec, state, request.batch, give(spec) if give else None)
+            checkpoint = locate(request.checkpoint, SparkSession.active())
+            give = self.given.get(str(checkpoint))
+            made = Control(spec, StateFiles(checkpoint, name), request.batch, give(spec) if give else None)
             run.controls = {**run.controls, name: made}
         return run.controls[name]
 
@@ -183,7 +184,7 @@ class Controls:
         """The run of a request; one that begins takes the place of the run before of its query."""
         with self.lock:
             if request.run not in self.runs:
-                running = active() | {request.query}
+                running = active_queries(SparkSession.active()) | {request.query}
                 others = {run: each for run, each in self.runs.items() if each.query != request.query}
                 ended = [run for run, each in others.items() if each.query not in running]
                 self.runs = {run: each for run, each in others.items() if run not in ended[:-ENDED]}
@@ -209,9 +210,3 @@ class Controls:
         """What Spark's driver takes this for."""
 
         implements: ClassVar = ["java.util.function.Function"]
-
-
-def active() -> set[str]:
-    """The queries of all sessions of the application that are running: each session's own list has only its own."""
-    found = SparkSession.active()._jsparkSession.sharedState().activeStreamingQueries()
-    return {str(query) for query in found.keySet()}

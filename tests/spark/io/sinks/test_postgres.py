@@ -8,6 +8,7 @@ from tests.spark.io.sinks.running import finished
 from slackwater.errors import InputError, RunError
 from slackwater.spark.batches import Batch
 from slackwater.spark.io.sinks.postgres.sink import Postgres
+from slackwater.spark.store import Location
 from slackwater.spark.watermark.accounts import accounts_kept
 
 SCRIPT = """
@@ -40,7 +41,7 @@ def test_a_pipeline_that_fails_in_mid_batch_resumes_to_the_rows_that_parquet_has
     written = database.rows("SELECT count(*) FROM tolls")[0][0]
     assert 0 < written < len(expected)
     database.connection.execute("ALTER TABLE tolls DROP CONSTRAINT early")
-    done = next(iter(accounts_kept(tmp_path / "struck").values())).rows
+    done = next(iter(accounts_kept(Location(str(tmp_path / "struck"))).values())).rows
     last = finished(spark, script, tmp_path / "struck")
     assert sum(record.rows_in for record in last) == 600 - done < 600, "batches that were done are not counted again"
     found = database.rows("SELECT segment, n, total, window_end::timestamp FROM tolls")

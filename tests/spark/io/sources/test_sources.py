@@ -18,6 +18,7 @@ from slackwater.spark.io.sources.options import Options
 from slackwater.spark.io.sources.recipe import Recipe
 from slackwater.spark.io.streams import read_stream
 from slackwater.spark.run.progress import accounts
+from slackwater.spark.shim.reader import TELLS_AVAILABLE_NOW
 from slackwater.spark.watermark.control import with_disorder_control
 from slackwater.testing.disordered import normal
 
@@ -78,6 +79,9 @@ def test_what_a_source_cannot_read_is_told_when_the_stream_is_opened(spark):
 
 
 def test_a_stream_without_an_end_cannot_be_read_to_its_end(spark, tmp_path):
-    stream = read_stream(spark, declared("timestamp timestamp", "generate"))
-    with pytest.raises(StreamingQueryException, match="give the option rows"):
-        finish(stream, tmp_path / "check", "endless")
+    endless = declared("timestamp timestamp", "generate")
+    with pytest.raises(InputError, match="SW-444"):
+        read_stream(spark, endless, available_now=True)
+    if TELLS_AVAILABLE_NOW:
+        with pytest.raises(StreamingQueryException, match="give the option rows"):
+            finish(read_stream(spark, endless), tmp_path / "check", "endless")

@@ -13,6 +13,7 @@ from slackwater.lang import bind_query
 from slackwater.spark.batches import Batch
 from slackwater.spark.run.views.folder import admit_logs, open_folder
 from slackwater.spark.run.views.log import LogSink, punctuation_of
+from slackwater.spark.store import Location
 from slackwater.spark.watermark.control import CLOCK
 from slackwater.testing.catalog import CATALOG
 
@@ -38,7 +39,7 @@ def written(log: Path) -> list[list[tuple[object, object]]]:
 
 
 def test_a_file_holds_the_rows_of_a_batch_and_its_punctuation_and_is_written_once(tmp_path):
-    sink = LogSink(tmp_path / "log", PLAN)
+    sink = LogSink(Location(str(tmp_path / "log")), PLAN)
     sink.open(None)  # type: ignore[arg-type]
     for number, ids, mark in [
         (0, [], 0),
@@ -66,7 +67,7 @@ def test_sampled_rows_are_punctuated_at_the_ends_of_slots():
 
 
 def test_one_run_at_a_time_keeps_a_view(tmp_path):
-    first, second = (open_folder(tmp_path, replace(VIEW, name=name)) for name in ("Sums", "SUMS"))
+    first, second = (open_folder(Location(str(tmp_path)), replace(VIEW, name=name)) for name in ("Sums", "SUMS"))
     assert first == second
     lock = first.claim()
     assert lock is not None
@@ -78,17 +79,16 @@ def test_one_run_at_a_time_keeps_a_view(tmp_path):
 
 
 def test_a_log_without_the_checkpoint_of_its_query_is_refused(tmp_path):
-    folder = open_folder(tmp_path, VIEW)
-    folder.log.mkdir()
-    (folder.log / "000000000.parquet").touch()
+    folder = open_folder(Location(str(tmp_path)), VIEW)
+    (folder.log / "000000000.parquet").write(b"")
     with pytest.raises(RunError, match="no checkpoint"):
-        open_folder(tmp_path, VIEW)
+        open_folder(Location(str(tmp_path)), VIEW)
 
 
 def test_a_reader_does_not_go_on_with_another_log_of_the_same_name(tmp_path):
-    one, two = (open_folder(tmp_path / name, VIEW) for name in ("one", "two"))
-    admit_logs(tmp_path / "check", {"view.Sums": one})
-    admit_logs(tmp_path / "check", {"view.Sums": one})
+    one, two = (open_folder(Location(str(tmp_path / name)), VIEW) for name in ("one", "two"))
+    admit_logs(Location(str(tmp_path / "check")), {"view.Sums": one})
+    admit_logs(Location(str(tmp_path / "check")), {"view.Sums": one})
     with pytest.raises(RunError) as caught:
-        admit_logs(tmp_path / "check", {"view.Sums": two})
+        admit_logs(Location(str(tmp_path / "check")), {"view.Sums": two})
     assert caught.value.code == "SW-513"

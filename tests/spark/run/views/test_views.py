@@ -17,6 +17,7 @@ from slackwater.semantics import Batch, Feed, interpret
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.run.views.log import LogSink, read_log
 from slackwater.spark.run.views.reading import log_name
+from slackwater.spark.store import Location
 from slackwater.testing.catalog import CATALOG, READINGS
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feed
@@ -52,13 +53,13 @@ class Runs:
         self.sharing, _ = shared(script)
         (self.kept,) = self.sharing.kept
         self.name = log_name(self.kept.view.name)
-        self.log = read_log(spark, folder / "log", self.kept.plan)
+        self.log = read_log(spark, Location(str(folder / "log")), self.kept.plan)
 
     def keep(self, feed: Feed) -> None:
         """Runs the view's query over what the feed has so far."""
         rows = with_clock(*_written(self.spark, READINGS, feed, len(feed.batches), self.folder / "Readings"))
         pipeline = Pipeline(self.kept.name, None, self.kept.run)
-        self._run(pipeline, {"Readings": rows}, LogSink(self.folder / "log", self.kept.plan))
+        self._run(pipeline, {"Readings": rows}, LogSink(Location(str(self.folder / "log")), self.kept.plan))
 
     def read(self, name: str) -> Counter[tuple[object, ...]]:
         """Runs a pipeline over what the log has so far; gives all its rows."""

@@ -6,6 +6,7 @@ from slackwater.algebra.catalog import Pipeline, SinkDef
 from slackwater.algebra.keys import key_of
 from slackwater.algebra.nodes import emits_changes
 from slackwater.errors import InputError
+from slackwater.spark.io.kafka.sink import KafkaSink
 from slackwater.spark.io.sinks.files import FILES, Appended, Files, check_files
 from slackwater.spark.io.sinks.memory import Memory
 from slackwater.spark.io.sinks.shown import Shown
@@ -13,9 +14,9 @@ from slackwater.spark.io.sinks.sink import OnRows, Sink
 
 __all__ = ["OWN_FORMATS", "OnRows", "Sink", "batch_sink", "own_sink"]
 
-OWN_FORMATS = ("console", "postgres")
+OWN_FORMATS = ("console", "kafka", "postgres")
 """Formats that are not Spark's own writers."""
-APPENDED = ("delta", "kafka", "noop")
+APPENDED = ("delta", "noop")
 
 
 def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
@@ -29,6 +30,8 @@ def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
             from slackwater.spark.io.sinks.postgres.sink import Postgres  # noqa: PLC0415 (psycopg is an extra)
 
             return Postgres(pipeline.name, name, options, emits_changes(pipeline.plan), key_of(pipeline.plan))
+        case SinkDef(format=format_, options=options, name=name) if format_.lower() == "kafka":
+            return KafkaSink(name, options, key_of(pipeline.plan))
         case SinkDef(format=format_, options=options, name=name):
             check_files(name, format_.lower(), options)
     return None

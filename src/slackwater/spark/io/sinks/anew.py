@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from pathlib import Path
-from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -18,13 +16,14 @@ from slackwater.errors import RunError
 from slackwater.spark.batches import last_batch
 from slackwater.spark.io.sinks.files import FILES, LOG, path_of
 from slackwater.spark.refusals import REFUSALS, reason
+from slackwater.spark.store import Location, locate
 
 BATCH = re.compile(r"batch=\d+")
 ENTRY = re.compile(r"\d+(\.compact)?")
 """Of the log of Spark's file sink, which is made, empty, before there is a batch."""
 
 
-def admit_sinks(session: SparkSession, pipelines: Iterable[Pipeline], checkpoint: Path) -> None:
+def admit_sinks(session: SparkSession, pipelines: Iterable[Pipeline], checkpoint: Location) -> None:
     """Lets the outputs of one query write where they say, or refuses: files of another run are not written among.
 
     Spark logs a batch in `offsets` before it computes anything of it. With an entry there, what the sinks hold may be
@@ -56,13 +55,10 @@ def _holds_batches(session: SparkSession, sink: SinkDef) -> bool:
 
 def _listed(session: SparkSession, path: str) -> list[str]:
     """The names in a folder, wherever Spark would write it; none if there is no such folder."""
-    jvm: Any = session._jvm
-    folder = jvm.org.apache.hadoop.fs.Path(path)
-    files = folder.getFileSystem(session._jsparkSession.sessionState().newHadoopConf())
-    return [each.getPath().getName() for each in files.listStatus(folder)] if files.exists(folder) else []
+    return [each.name for each in locate(path, session).list()]
 
 
-def _refused(sink: SinkDef, checkpoint: Path) -> RunError:
+def _refused(sink: SinkDef, checkpoint: Location) -> RunError:
     path = path_of(sink.options)
     return RunError(
         "SW-515",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyspark.sql import DataFrame
 
 from slackwater.errors import InputError
 from slackwater.spark.batches import Batch
+from slackwater.spark.store import locate
 
 LOG = "_spark_metadata"
 """The folder in which Spark's own file sink notes which files count."""
@@ -29,7 +29,7 @@ class Files:
             raise InputError(
                 "SW-455", f"the sink '{self.name}' has no path", expected="OPTIONS (path '...')", hint="add the option"
             )
-        if (Path(self.path) / LOG).exists():
+        if (locate(self.path, df.sparkSession) / LOG).exists():
             raise mixed(self.name, "Spark's own file sink wrote there, and readers follow its log alone")
 
     @property
@@ -44,8 +44,8 @@ class Files:
 
 def check_files(name: str, format_: str, options: Mapping[str, str]) -> None:
     """Before Spark's own file sink writes: its log would hide folders of batches that are there without one."""
-    folder = Path(path_of(options))
-    if format_ in FILES and path_of(options) and not (folder / LOG).exists() and any(folder.glob("batch=*")):
+    folder = locate(path_of(options))
+    if format_ in FILES and path_of(options) and not (folder / LOG).exists() and folder.list("batch=.*"):
         raise mixed(name, "batches were written there beside late, rejected or refused rows")
 
 

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+from pyspark.sql.datasource import DataSource, InputPartition
 from pyspark.sql.types import StructType
 
 from slackwater.errors import InputError, nearest
 from slackwater.spark.io.sources.options import Options
 from slackwater.spark.io.sources.recipe import NAMES, PAGE, Recipe
+from slackwater.spark.shim.reader import StreamReader
+from slackwater.spark.shim.schema import arrow_schema
 
 ROWS_PER_PARTITION = 50_000
 STEP = 100_000
@@ -47,7 +47,7 @@ class Generate(DataSource):
     def schema(self) -> str:
         return self.recipe.schema
 
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+    def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802
         return GenerateReader(self.recipe, schema, self.settings)
 
 
@@ -59,12 +59,12 @@ class Interval(InputPartition):
     until: int
 
 
-class GenerateReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class GenerateReader(StreamReader):
     """Its offset is the arrival time that has been read, in ticks since the stream's start."""
 
     def __init__(self, recipe: Recipe, schema: StructType, options: Options) -> None:
         self.recipe = recipe
-        self.schema = to_arrow_schema(schema, timezone="UTC")
+        self.schema = arrow_schema(schema)
         pace = options.text("pace", "1").lower()
         self.pace = None if pace == "max" else options.number("pace", 1.0, least=0.001)
         batch = options.time("batch", "1 second" if self.pace is None else "0 seconds")
@@ -76,7 +76,7 @@ class GenerateReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return {"until": 0}
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+    def next_offset(self, start: dict[str, Any]) -> dict[str, Any]:
         since = int(start["until"])
         until = self._arrived(since)
         if self.batch is not None:
@@ -88,7 +88,7 @@ class GenerateReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise InputError("SW-444", "a stream without an end has no last row", hint="give the option rows")
         self.pace = None
 
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+    def plan(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         since, until = int(start["until"]), int(end["until"])
         wanted = self.recipe.rate * (until - since) / PAGE / ROWS_PER_PARTITION
         parts = max(1, min(os.cpu_count() or 1, round(wanted)))

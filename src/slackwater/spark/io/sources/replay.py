@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
+from pyspark.sql.datasource import DataSource, InputPartition
+from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from slackwater.disorder.replay.trace import RAW, UNITS, Trace
@@ -19,6 +18,8 @@ from slackwater.errors import InputError, nearest
 from slackwater.spark.io.sources.cuts import Cuts, batch_of
 from slackwater.spark.io.sources.fitting import fitted
 from slackwater.spark.io.sources.options import Options
+from slackwater.spark.shim.reader import StreamReader
+from slackwater.spark.shim.schema import arrow_schema
 
 ROWS_PER_PARTITION = 100_000
 NAMES = ("path", "event", "arrival", "unit", "pace", "batch")
@@ -46,7 +47,7 @@ class Replay(DataSource):
     def schema(self) -> StructType:
         return from_arrow_schema(self.trace.table().schema)
 
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+    def streamReader(self, schema: StructType) -> StreamReader:  # noqa: N802
         return ReplayReader(self.trace, schema, self.settings)
 
 
@@ -58,12 +59,12 @@ class Rows(InputPartition):
     until: int
 
 
-class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class ReplayReader(StreamReader):
     """Its offset is the number of rows that have been read."""
 
     def __init__(self, trace: Trace, schema: StructType, options: Options) -> None:
         self.trace = trace
-        self.schema = to_arrow_schema(schema, timezone="UTC")
+        self.schema = arrow_schema(schema)
         _check_columns(self.schema, trace.table())
         self.pace = None if options.text("pace", "max") == "max" else options.number("pace", 1.0, least=0.001)
         self.cuts = Cuts.of(_arrivals(trace), batch_of(options, "1 second" if trace.arrival else "10000 rows"))
@@ -73,7 +74,7 @@ class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initialOffset(self) -> dict[str, Any]:  # noqa: N802
         return {"rows": 0}
 
-    def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:  # noqa: N802
+    def next_offset(self, start: dict[str, Any]) -> dict[str, Any]:
         since = int(start["rows"])
         end = self.cuts.after(since)
         return {"rows": end if end > since and self._is_due(since, end) else since}
@@ -81,7 +82,7 @@ class ReplayReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self.pace = None
 
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+    def plan(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         since, until = int(start["rows"]), int(end["rows"])
         edges = range(since, until, ROWS_PER_PARTITION)
         return [Rows(edge, min(edge + ROWS_PER_PARTITION, until)) for edge in edges]

@@ -6,7 +6,7 @@ Both are in one file, so that a reader has both or neither: the rows of a batch 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from io import BytesIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -17,28 +17,31 @@ from slackwater.algebra.instants import is_jump
 from slackwater.algebra.nodes import Frequency, Plan, inputs
 from slackwater.spark.batches import Batch
 from slackwater.spark.relation import quoted
+from slackwater.spark.store import Location
 from slackwater.spark.watermark.control import CLOCK
 from slackwater.spark.watermark.policy import TICKS_PER_MS
 
 TIMESTAMP = pa.timestamp("us", "UTC")
 
 
-def read_log(session: SparkSession, folder: Path, plan: Plan) -> DataFrame:
+def read_log(session: SparkSession, folder: Location, plan: Plan) -> DataFrame:
     """What the query that keeps a view, of this plan, writes: rows, and rows with nothing but a punctuation."""
     columns = [f"{quoted(field.name)} {field.type}" for field in schema_of(plan)]
-    folder.mkdir(parents=True, exist_ok=True)
-    return session.readStream.schema(", ".join([*columns, f"{CLOCK} timestamp"])).parquet(str(folder))
+    folder.make()
+    schema = ", ".join([*columns, f"{CLOCK} timestamp"])
+    # By their names alone: a log that was moved together with its readers' checkpoints is not read once more.
+    return session.readStream.schema(schema).option("fileNameOnly", "true").parquet(str(folder))
 
 
 @dataclass(frozen=True, slots=True)
 class LogSink:
     """Writes a view's batches. A batch that is there already is left: readers may have it, and it is the same."""
 
-    folder: Path
+    folder: Location
     plan: Plan
 
     def open(self, df: DataFrame) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.make()
 
     def write(self, df: DataFrame, batch: Batch) -> None:
         # The whole batch must run, new or not, for its rows to be counted and its state to be written.
@@ -47,10 +50,10 @@ class LogSink:
         file = self.folder / f"{batch.number:09d}.parquet"
         if file.exists() or (clock == before and not rows.num_rows):
             return
-        draft = self.folder / f"_{file.name}"
+        content = BytesIO()
         # In one group of rows, so that one task reads them, in their order.
-        pq.write_table(_with_clock(rows, clock), draft, row_group_size=rows.num_rows + 1)
-        draft.rename(file)
+        pq.write_table(_with_clock(rows, clock), content, row_group_size=rows.num_rows + 1)
+        file.write(content.getvalue())
 
 
 def punctuation_of(plan: Plan, mark: int) -> int:

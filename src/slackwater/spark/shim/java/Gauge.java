@@ -69,7 +69,9 @@ public class Gauge implements LongBinaryOperator, Serializable {
             long batch = Long.parseLong(context.getLocalProperty(BATCH));
             long[] setting = (long[]) settings.get(context.getLocalProperty(QUERY));
             boolean known = setting != null && setting[0] == batch;
-            reading = new Reading(readings, batch, skew, most, known ? setting[2] : 0L, known ? setting[1] : 0L);
+            // All tasks of a batch together list no more rows than one task may: they all meet in the driver.
+            long share = Math.max(LAST, most / Math.max(1, context.numPartitions()));
+            reading = new Reading(readings, batch, skew, share, known ? setting[2] : 0L, known ? setting[1] : 0L);
             context.addTaskCompletionListener((TaskCompletionListener) reading);
         }
         return reading;

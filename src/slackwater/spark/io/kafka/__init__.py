@@ -1,0 +1,1 @@
+"""Kafka as a source and as a sink: Spark's connector where its JAR is present, else `confluent-kafka`."""

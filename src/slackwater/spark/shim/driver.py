@@ -1,0 +1,98 @@
+"""What is asked of Spark's driver that pyspark has no public call for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.java_gateway import ensure_callback_server_started
+from pyspark.sql import Column, DataFrame, SparkSession
+
+from slackwater.spark.shim.compiled import PACKAGE, instance
+
+WATCH = f"{PACKAGE}.Watch"
+
+
+def active_queries(session: SparkSession) -> set[str]:
+    """Return the ids of the running queries of all sessions: `session.streams.active` has only those of one."""
+    found = session._jsparkSession.sharedState().activeStreamingQueries()
+    return {str(query) for query in found.keySet()}
+
+
+def explain(df: DataFrame) -> str:
+    """Return Spark's plan of a DataFrame, formatted: the tree, then each operator."""
+    jvm = df.sparkSession._jvm
+    text: str = jvm.PythonSQLUtils.explainString(df._jdf.queryExecution(), "formatted") if jvm is not None else ""
+    return text.strip()
+
+
+def look_up_format(session: SparkSession, name: str) -> None:
+    """Raise Spark's own error if a session knows no data source of this name."""
+    jvm = session.sparkContext._jvm
+    if jvm is None:
+        return
+    state = session._jsparkSession.sessionState()
+    if not state.dataSourceManager().dataSourceExists(name):  # one that is written in Python
+        jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource(name, state.conf())
+
+
+def call_long_operator(session: SparkSession, operator: Any, given: list[Column]) -> Column:
+    """Return the call of a `LongBinaryOperator` in Spark's generated code: nothing is boxed."""
+    jvm: Any = session._jvm
+    types, expressions = jvm.org.apache.spark.sql.types, jvm.org.apache.spark.sql.catalyst.expressions
+    convert = getattr(getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$"), "MODULE$")
+    kind = types.ObjectType(jvm.java.lang.Class.forName("java.util.function.LongBinaryOperator"))
+    call = expressions.objects.Invoke(
+        expressions.Literal(operator, kind),
+        "applyAsLong",
+        types.DataTypes.LongType,
+        jvm.PythonUtils.toSeq([convert.expression(each._jc) for each in given]),
+        jvm.PythonUtils.toSeq([]),
+        False,  # NULL cannot come
+        False,  # nor is it given
+        False,  # it counts: it must be called once for each row
+    )
+    return Column(convert.column(call))
+
+
+def driver_property(session: SparkSession, name: Column) -> Column:
+    """Return the system property of the driver's JVM that a column names. Executors need no class of ours for it."""
+    jvm: Any = session._jvm
+    types, objects = jvm.org.apache.spark.sql.types, jvm.org.apache.spark.sql.catalyst.expressions.objects
+    convert = getattr(getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$"), "MODULE$")
+    text, string = types.ObjectType(_class(jvm, "java.lang.String")), types.DataTypes.StringType
+    none = jvm.PythonUtils.toSeq([])
+    named = objects.Invoke(convert.expression(name._jc), "toString", text, none, none, True, True, True)
+    options = jvm.PythonUtils.toSeq([]), True, True, True, jvm.scala.Option.empty()
+    found = objects.StaticInvoke(_class(jvm, "java.lang.System"), text, "getProperty", _seq(jvm, named), *options)
+    utf8 = _class(jvm, "org.apache.spark.unsafe.types.UTF8String")
+    return Column(convert.column(objects.StaticInvoke(utf8, string, "fromString", _seq(jvm, found), *options)))
+
+
+def _seq(jvm: Any, *each: Any) -> Any:
+    return jvm.PythonUtils.toSeq(list(each))
+
+
+def _class(jvm: Any, name: str) -> Any:
+    return jvm.java.lang.Class.forName(name)
+
+
+def new_gauge(session: SparkSession, *given: object) -> Any:
+    """Return a gauge whose readings come back in an accumulator of its own."""
+    context: Any = session.sparkContext
+    return instance(session, "Gauge", *given, context._jsc.sc().collectionAccumulator())
+
+
+def watch_queries(session: SparkSession, asked: Any, folder: str, delay_days: int) -> None:
+    """Let `asked` set the watermark of every query of a session that has gauges, unless it does already."""
+    jvm: Any = session._jvm
+    planning = session._jsparkSession.experimental()
+    found = planning.extraStrategies()
+    strategies = [found.apply(place) for place in range(found.size())]
+    if not any(each.getClass().getName() == WATCH for each in strategies):
+        watch = instance(session, "Watch", session._jsparkSession, folder, delay_days).asking(asked)
+        getattr(planning, "extraStrategies_$eq")(jvm.PythonUtils.toSeq([*strategies, watch]))
+
+
+def accept_calls(session: SparkSession) -> None:
+    """Let Spark's driver call objects of this process."""
+    ensure_callback_server_started(session.sparkContext._gateway)  # type: ignore[no-untyped-call]

@@ -1,0 +1,145 @@
+"""Every part of Spark that Slackwater uses although Spark does not promise to keep it, and where each version has it.
+
+Nothing outside this folder names one of them. `check_internals` says in one line what a version lacks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import pyspark
+from pyspark.sql import SparkSession
+
+from slackwater.errors import RunError
+
+STREAMING = "org.apache.spark.sql.execution.streaming"
+
+
+@dataclass(frozen=True, slots=True)
+class JavaClass:
+    """A class of Spark, with the members that are used. `before` is its name in older versions."""
+
+    name: str
+    members: tuple[str, ...] = ()
+    before: str = ""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, self.before) if self.before else (self.name,)
+
+
+def _streaming(place: str, name: str, *members: str) -> JavaClass:
+    """A class that stood in the package `streaming` itself up to Spark 4.0."""
+    return JavaClass(f"{STREAMING}.{place}.{name}", members, f"{STREAMING}.{name}")
+
+
+JAVA = (
+    _streaming(
+        "runtime",
+        "MicroBatchExecution",
+        *("id", "lastExecution", "logicalPlan", "resolvedCheckpointRoot", "runId", "sparkSession"),
+        *("watermarkTracker", "watermarkTracker_$eq"),
+    ),
+    _streaming("runtime", "MultipleWatermarkPolicy", "chooseGlobalWatermark"),
+    _streaming("runtime", "StreamingQueryWrapper", "streamingQuery"),
+    _streaming("runtime", "WatermarkTracker", "currentWatermark", "setWatermark"),
+    _streaming("operators.stateful", "EventTimeWatermarkExec", "delay", "execute"),
+    _streaming("checkpointing", "CheckpointFileManager", "createAtomic", "delete", "exists", "list", "mkdirs", "open"),
+    _streaming("checkpointing", "FileSystemBasedCheckpointFileManager"),
+    JavaClass(f"{STREAMING}.state.RocksDBStateStoreProvider"),
+    JavaClass("org.apache.spark.sql.execution.SparkStrategy", ("apply",)),
+    JavaClass("org.apache.spark.sql.execution.datasources.DataSource", ("lookupDataSource",)),
+    JavaClass("org.apache.spark.sql.catalyst.expressions.Expression", ("foreach",)),
+    JavaClass("org.apache.spark.sql.catalyst.expressions.Literal", ("value",)),
+    JavaClass("org.apache.spark.sql.catalyst.expressions.objects.Invoke"),
+    JavaClass("org.apache.spark.sql.catalyst.expressions.objects.StaticInvoke"),
+    JavaClass("org.apache.spark.unsafe.types.UTF8String", ("fromString",)),
+    JavaClass("org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark", ("delay",)),
+    JavaClass("org.apache.spark.sql.catalyst.plans.logical.LogicalPlan", ("expressions", "foreach")),
+    JavaClass("org.apache.spark.sql.classic.ExpressionUtils$", ("column", "expression")),
+    JavaClass("org.apache.spark.sql.classic.SparkSession", ("experimental", "sessionState", "sharedState")),
+    JavaClass("org.apache.spark.sql.api.python.PythonSQLUtils", ("explainString",)),
+    JavaClass("org.apache.spark.util.CollectionAccumulator", ("add", "reset", "value")),
+    JavaClass("org.codehaus.janino.Compiler", ("compile", "setClassFileCreator", "setIClassLoader")),
+    JavaClass("org.codehaus.commons.compiler.util.reflect.ByteArrayClassLoader"),
+)
+
+PYTHON = (
+    "pyspark.daemon.manager",
+    "pyspark.java_gateway.ensure_callback_server_started",
+    "pyspark.java_gateway.launch_gateway",
+    "pyspark.logger.PySparkLogger",
+    "pyspark.sql.datasource.CaseInsensitiveDict",
+    "pyspark.sql.pandas.types.from_arrow_schema",
+    "pyspark.sql.pandas.types.to_arrow_schema",
+    "pyspark.sql.streaming.proto.StateMessage_pb2.StateRequest",
+    "pyspark.sql.streaming.stateful_processor.StatefulProcessor",
+    "pyspark.worker.main",
+)
+
+
+def missing_java(session: SparkSession, classes: tuple[JavaClass, ...] = JAVA) -> list[str]:
+    """Return the classes, and the members of classes, that this Spark does not have."""
+    lacking = []
+    for each in classes:
+        found = next((loaded for name in each.names if (loaded := _loaded(session, name)) is not None), None)
+        if found is None:
+            lacking.append(each.name)
+            continue
+        known = {str(method.getName()) for method in found.getMethods()}
+        lacking += [f"{each.name}.{member}" for member in each.members if member not in known]
+    return lacking
+
+
+def missing_python(names: tuple[str, ...] = PYTHON) -> list[str]:
+    """Return the names in pyspark's modules that this version does not have, or that cannot be imported."""
+    return [name for name in names if not _importable(*name.rsplit(".", 1))]
+
+
+def check_internals(session: SparkSession) -> None:
+    """Raise an error that names every part of Spark that is used and missing."""
+    if lacking := [*missing_java(session), *missing_python()]:
+        raise RunError(
+            "SW-503",
+            f"Spark {pyspark.__version__} lacks {', '.join(lacking)}",
+            expected="pyspark 4.0 to 4.3",
+            hint="install a version of pyspark that was tested, or a newer version of Slackwater",
+        )
+
+
+def class_name(session: SparkSession, name: str) -> str:
+    """Return the name that this version of Spark has for a class."""
+    return _names(session.sparkContext.applicationId).get(name, name)
+
+
+def adapt_source(session: SparkSession, source: str) -> str:
+    """Return a Java source with the names of classes that this version of Spark has."""
+    known = _names(session.sparkContext.applicationId)
+    return re.sub(r"org\.apache\.spark\.[\w.$]+", lambda found: known.get(found[0], found[0]), source)
+
+
+@lru_cache(maxsize=1)
+def _names(_application: str) -> dict[str, str]:
+    """The classes that this version has under an older name."""
+    session = SparkSession.active()
+    moved = [each for each in JAVA if each.before and _loaded(session, each.name) is None]
+    return {each.name: each.before for each in moved}
+
+
+def _loaded(session: SparkSession, name: str) -> Any:
+    jvm: Any = session._jvm
+    try:
+        return jvm.org.apache.spark.util.Utils.classForName(name, False, True)
+    except Exception:  # noqa: BLE001, RUF100 (py4j raises its own for what Java throws)
+        return None
+
+
+def _importable(module: str, name: str) -> bool:
+    try:
+        return hasattr(import_module(module), name)
+    except Exception:  # noqa: BLE001, RUF100 (protobuf refuses generated code of another age with its own error)
+        return False

@@ -1,0 +1,29 @@
+"""This package as a file that workers import from: a cluster need not have it installed."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import resources
+from pathlib import Path
+from zipfile import ZipFile
+
+from pyspark.sql import SparkSession
+
+from slackwater.spark.shim.compiled import own_folder
+
+
+@lru_cache(maxsize=1)
+def ship_package(_application: str) -> None:
+    """Send this package to all workers of an application, once; those that start later get it, too."""
+    SparkSession.active().sparkContext.addPyFile(str(make_package(Path(own_folder()))))
+
+
+def make_package(folder: Path) -> Path:
+    """Write the sources of this package into a zip file that Python can import from."""
+    root = Path(str(resources.files("slackwater")))
+    file = folder / "slackwater.zip"
+    with ZipFile(file, "w") as packed:
+        for each in sorted(root.rglob("*")):
+            if each.is_file() and "__pycache__" not in each.parts:
+                packed.write(each, f"slackwater/{each.relative_to(root)}")
+    return file

@@ -1,0 +1,29 @@
+"""The package that workers are sent, and what they say of themselves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+from slackwater.spark.shim.shipping import make_package
+from slackwater.spark.shim.workers import ask_workers
+
+MODULES = ("slackwater.spark.operator.operator", "slackwater.spark.io.sources.registry")
+"""What workers import of the package."""
+
+
+def test_workers_can_import_what_runs_on_them_and_name_what_they_lack(spark):
+    assert [each.lacking for each in ask_workers(spark)] == [()]
+    (poor,) = ask_workers(spark, ("numpy", "no_such_tide"))
+    assert (poor.lacking, poor.version) == (("no_such_tide",), sys.version_info[:2])
+
+
+def test_the_package_is_imported_from_the_file_that_workers_get(tmp_path: Path):
+    file = make_package(tmp_path)
+    assert "slackwater/spark/shim/java/Gauge.java" in ZipFile(file).namelist()
+    first = f"import sys; sys.path.insert(0, {str(file)!r})"
+    code = f"{first}; import {', '.join(MODULES)}, slackwater; print(slackwater.__file__)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.startswith(str(file))
