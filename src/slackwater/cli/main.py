@@ -10,6 +10,7 @@ from rich.console import Console
 
 from slackwater import __version__
 from slackwater.cli.advise import advise
+from slackwater.cli.doctor import doctor
 from slackwater.cli.dry_run import dry_run
 from slackwater.cli.explain import explain
 from slackwater.cli.run import run
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for command in (run, dry_run, explain, test, advise):
+for command in (run, dry_run, explain, test, advise, doctor):
     app.command()(command)
 
 

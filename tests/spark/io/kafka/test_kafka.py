@@ -125,7 +125,7 @@ def test_csv_messages_metadata_and_what_this_session_lacks(spark, broker: Broker
     ]
     assert found[0][4][0].asDict() == {"key": "place", "value": "0"}
     assert found[2][6] == "eight;low"
-    for form, code in (("avro", "SW-475"), ("yaml", "SW-442")):
+    for form, code in (("avro", "SW-495"), ("yaml", "SW-442")):
         (other,) = parse_script(declared.format(broker.address, form)).streams
         with pytest.raises(InputError, match=code):
             read_stream(spark, other)

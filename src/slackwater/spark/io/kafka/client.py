@@ -33,7 +33,7 @@ class Client:
         """Take the settings of a client out of options, or say what is wrong with them."""
         if find_spec("confluent_kafka") is None:
             raise InputError(
-                "SW-474",
+                "SW-494",
                 f"{owner} needs a client of Kafka",
                 expected="the Python package confluent-kafka, or Spark's own connector",
                 hint="pip install 'slackwater[kafka]', or --conf spark.jars.packages="
@@ -60,7 +60,7 @@ class Client:
             Consumer(self._all({"group.id": "check", "log_level": "0", SERVERS: ""})).close()
         except (KafkaException, TypeError, ValueError) as cause:
             raise InputError(
-                "SW-473",
+                "SW-493",
                 f"{self.owner}: the client refuses its settings: {_said(cause)}",
                 expected=f"settings of librdkafka, each with {PREFIX} before its name",
                 hint="correct the setting; what Java clients call otherwise is in librdkafka's CONFIGURATION.md",
@@ -93,7 +93,7 @@ class Client:
 def _check_secret(owner: str, name: str) -> None:
     if SECRET.search(name) and not name.endswith((FROM_ENVIRONMENT, ".location")):
         raise InputError(
-            "SW-471",
+            "SW-491",
             f"{owner} has the secret '{PREFIX}{name}' among its options, which are shown in plans",
             expected=f"'{PREFIX}{name}{FROM_ENVIRONMENT}', the name of an environment variable that holds it",
             hint=f"write {PREFIX}{name}{FROM_ENVIRONMENT} 'NAME', and set NAME where the query and its workers run",
@@ -104,7 +104,7 @@ def _variable(owner: str, name: str) -> str:
     found = os.environ.get(name)
     if found is None:
         raise InputError(
-            "SW-472",
+            "SW-492",
             f"{owner} takes a setting from the environment variable '{name}', which is not set",
             hint="set it for the driver, and with --conf spark.executorEnv.NAME=... for workers on other machines",
         )

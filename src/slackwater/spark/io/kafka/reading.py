@@ -93,7 +93,7 @@ def _avro(
         look_up_format(session, "avro")
     except REFUSALS as cause:
         raise InputError(
-            "SW-475",
+            "SW-495",
             f"the stream '{stream.name}' has Avro messages, and this Spark session lacks its package for Avro",
             hint="--conf spark.jars.packages=org.apache.spark:spark-avro_2.13:VERSION",
         ) from cause

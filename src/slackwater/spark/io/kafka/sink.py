@@ -91,7 +91,7 @@ class KafkaSink:
         for each in keys:
             if each.lower() not in known and named:
                 raise InputError(
-                    "SW-476",
+                    "SW-496",
                     f"the sink '{self.name}' has the key '{each}', which is no column of its rows",
                     expected="columns of: " + ", ".join(known.values()),
                     hint=nearest(each, known.values()),
