@@ -410,6 +410,58 @@ def test_parts_of_sql_without_a_meaning_here_say_what_to_use(query: str):
     assert refused(query).code in ("SW-140", "SW-141")
 
 
+W1 = "[RANGE 1 minute SLIDE 1 minute]"
+
+
+@pytest.mark.parametrize(
+    ("query", "said", "followed"),
+    [
+        (
+            f"SELECT a.vehID FROM Sensors a {W1} LEFT JOIN Pulse b {W1} ON a.vehID = b.Id",
+            "UNION ALL SELECT key ... EXCEPT SELECT key",
+            f"SELECT a.vehID, b.Id FROM Sensors a {W1} JOIN Pulse b {W1} ON a.vehID = b.Id UNION ALL SELECT vehID, NULL AS Id "
+            f"FROM (SELECT vehID FROM Sensors {W1} EXCEPT SELECT Id FROM Pulse {W1}) AS q",
+        ),
+        (
+            f"SELECT a.vehID FROM Sensors a {W1} LEFT ANTI JOIN Pulse b {W1} ON a.vehID = b.Id",
+            "EXCEPT SELECT key FROM right",
+            f"SELECT vehID FROM Sensors {W1} EXCEPT SELECT Id FROM Pulse {W1}",
+        ),
+        (
+            f"SELECT a.vehID FROM Sensors a {W1} LEFT SEMI JOIN Pulse b {W1} ON a.vehID = b.Id",
+            "SELECT DISTINCT",
+            f"SELECT DISTINCT a.vehID FROM Sensors a {W1} JOIN Pulse b {W1} ON a.vehID = b.Id",
+        ),
+        (f"SELECT a.vehID FROM Sensors a {W1} JOIN Sensors b {W1} USING (vehID)", "ON A.id = B.id", None),
+        (
+            f"SELECT vehID FROM Sensors {W1} INTERSECT SELECT Id FROM Pulse {W1}",
+            "left EXCEPT (left EXCEPT right)",
+            f"SELECT vehID FROM Sensors {W1} EXCEPT (SELECT vehID FROM Sensors {W1} EXCEPT SELECT Id FROM Pulse {W1})",
+        ),
+        (
+            f"SELECT vehID FROM Sensors {W1} UNION SELECT Id FROM Pulse {W1}",
+            "SELECT DISTINCT * FROM (left UNION ALL right)",
+            f"SELECT DISTINCT * FROM (SELECT vehID FROM Sensors {W1} UNION ALL SELECT Id FROM Pulse {W1}) AS both",
+        ),
+        ("SELECT vehID FROM Sensors LIMIT 10", "where they are read", None),
+        ("SELECT vehID FROM Sensors WHERE speed > (SELECT AVG(speed) FROM Sensors)", "subquery in FROM", None),
+        ("SELECT SUM((SELECT MAX(Id) FROM Pulse)) AS x FROM Sensors [RANGE 1 minute]", "subquery in FROM", None),
+        (
+            "SELECT COUNT(*) AS n FROM Sensors [RANGE 1 minute] GROUP BY (SELECT MAX(Id) FROM Pulse)",
+            "subquery in FROM",
+            None,
+        ),
+        ("SELECT a.vehID FROM Sensors a JOIN Pulse b ON b.Id = (SELECT MAX(Id) FROM Pulse)", "subquery in FROM", None),
+        ("SELECT vehID FROM Sensors WHERE SUM(speed) OVER (PARTITION BY vehID) > 1", "bracket at the stream", None),
+    ],
+)
+def test_hints_say_what_helps(query: str, said: str, followed: str | None):
+    error = refused(query)
+    assert error.code in ("SW-140", "SW-141")
+    assert said in error.problem.hint
+    assert followed is None or bound(followed)
+
+
 def test_windows_of_different_range_may_be_united_but_not_compared():
     union = "SELECT vehID FROM Sensors [RANGE 1 minute] UNION ALL SELECT Id FROM Pulse [RANGE 5 minutes SLIDE 1 minute]"
     assert isinstance(bound(union), Union)

@@ -117,8 +117,12 @@ def check_reference(reference: str, schema: Schema, pseudo: Mapping[str, str]) -
         raise QueryError(
             "SW-225",
             f"'{reference.lower()}' does not exist here",
-            expected="a window with SLIDE, or with RANGE and a FREQUENCY in time" if boundary else "a single stream",
-            hint="add SLIDE to the window" if boundary else "use row_time, or a subquery that yields row_number",
+            expected="a window with SLIDE, or with RANGE and a FREQUENCY in time"
+            if boundary
+            else "one stream, without SLIDE: there every row has a number",
+            hint="add RANGE and SLIDE in time to the stream"
+            if boundary
+            else "use row_time, or select row_number in a subquery over one stream without SLIDE",
         )
 
 
@@ -318,7 +322,7 @@ def _check_sync(child: Plan, mode: Mode) -> None:
     if mode is not Mode.FINAL or not instants_of(child).at_boundaries:
         raise QueryError(
             "SW-231", "WITH SYNC needs extents that end", expected="EMIT FINAL over a window with SLIDE",
-            hint="add SLIDE to the window, or remove WITH SYNC",
+            hint="write RANGE, SLIDE and EMIT FINAL, or remove WITH SYNC",
         )  # fmt: skip
 
 

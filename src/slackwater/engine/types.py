@@ -40,6 +40,6 @@ def arrow_type(name: str) -> pa.DataType:
             "SW-350",
             f"a column of type {name} cannot pass through the fused operator",
             expected=", ".join(TYPES),
-            hint="take the column out of the query, or cast it to string",
+            hint="leave the column out of the query, or declare it as STRING",
         )
     return TYPES[name]

@@ -23,11 +23,11 @@ QUERY_ARGS = {"this", "expression", "distinct", "emit", "alias"}
 FOREIGN_ARGS = {
     "order": ("ORDER BY", "order the rows where they are read: a stream has no end to sort by"),
     "sort": ("SORT BY", "order the rows where they are read: a stream has no end to sort by"),
-    "limit": ("LIMIT", "use FREQUENCY to thin the result out"),
-    "offset": ("OFFSET", "filter with WHERE"),
+    "limit": ("LIMIT", "limit the rows where they are read: the result of a stream has no end"),
+    "offset": ("OFFSET", "skip rows where they are read: the result of a stream has no end"),
     "laterals": ("LATERAL VIEW", "unnest the rows before they enter the stream"),
     "windows": ("WINDOW", "use a bracket at the stream: [RANGE ... SLIDE ...]"),
-    "qualify": ("QUALIFY", "filter with HAVING"),
+    "qualify": ("QUALIFY", "group by what OVER partitions by, at a window, and filter with HAVING"),
     "distribute": ("DISTRIBUTE BY", "leave it out: rows are distributed as the query needs"),
     "cluster": ("CLUSTER BY", "leave it out: rows are distributed as the query needs"),
     "hint": ("a hint", "leave it out"),
@@ -40,6 +40,12 @@ FOREIGN_ARGS = {
     "on": ("DISTINCT ON", "write SELECT DISTINCT, or GROUP BY"),
     "by_name": ("BY NAME", "select the columns in the same order on both sides"),
 }
+SET_OPERATIONS: dict[type[exp.SetOperation], str] = {
+    exp.Union: "write SELECT DISTINCT * FROM (left UNION ALL right) AS both",
+    exp.Except: "write EXCEPT, which yields each row once",
+    exp.Intersect: "write left EXCEPT (left EXCEPT right)",
+}
+"""What to write instead of UNION, EXCEPT ALL and INTERSECT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +125,7 @@ class Binder:
             raise QueryError(
                 "SW-140", f"{tree.key.upper()}{'' if union else ' ALL'} is not supported"
                 if not isinstance(tree, exp.Intersect) else "INTERSECT is not supported",
-                expected="UNION ALL, EXCEPT or MINUS", hint="write UNION ALL, and SELECT DISTINCT around it if you must"
-                if union else "write EXCEPT",
+                expected="UNION ALL, EXCEPT or MINUS", hint=SET_OPERATIONS[type(tree)],
                 place=self.source.place_of(tree.expression),
             )  # fmt: skip
         if sum(1 for _ in tree.find_all(exp.SetOperation)) >= MOST_OPERANDS:
@@ -197,6 +202,24 @@ class Binder:
             words = " ".join(filter(None, (method, side, kind, "JOIN" if not tree.args.get("using") else "JOIN USING")))
             raise QueryError(
                 "SW-141", f"{words} is not supported", expected="JOIN ... ON, or a comma and WHERE",
-                hint="only inner joins have answers that are final: write JOIN stream ON condition",
+                hint=_instead(side, kind, nested=bool(tree.this.args.get("joins"))),
                 place=self.source.place_of(tree.this),
             )  # fmt: skip
+
+
+def _instead(side: str, kind: str, *, nested: bool) -> str:
+    """Return what to write in the place of a join that is not an inner one with a condition."""
+    match side, kind:
+        case _, "SEMI":
+            return "write JOIN ... ON, and SELECT DISTINCT of the left columns"
+        case _, "ANTI":
+            return (
+                "write SELECT key FROM left EXCEPT SELECT key FROM right, and JOIN it with the left if more is wanted"
+            )
+        case (("LEFT" | "RIGHT" | "FULL"), _):
+            return (
+                "write JOIN ... ON for rows with a partner; for others UNION ALL SELECT key ... EXCEPT SELECT key ..."
+            )
+    if nested:
+        return "write the joins one after the other, without parentheses"
+    return "name the columns: JOIN stream ON A.id = B.id"

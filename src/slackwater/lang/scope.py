@@ -79,10 +79,7 @@ class Scope:
     def resolve(self, tree: Tree) -> Tree:
         """The canonical tree, every column known; the tree given is used up. Errors have the place of what is wrong."""
         place = self.source.span(tree)
-        nodes = list(self._nodes(tree))
-        for node in nodes:
-            self._refuse_foreign(node)
-        for node in reversed(nodes):
+        for node in reversed(self.refuse_foreign(tree)):
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
                 tree = replaced(tree, node, self._spelled(node))
             elif isinstance(node, REFORMED):
@@ -94,8 +91,24 @@ class Scope:
         with self.source.blaming(place):
             return canonical(tree)
 
+    def refuse_foreign(self, tree: Tree) -> list[Tree]:
+        """Return every node of a tree, each before its children; one that has no meaning here is an error.
+
+        This comes before any look at aggregates: those of a query inside an expression are none of the expression's.
+        """
+        nodes = list(self._nodes(tree))
+        for node in nodes:
+            for each in foreign_to(type(node).__mro__):
+                if not each.unless(node):
+                    raise QueryError(
+                        "SW-140", f"{each.what} is not supported", expected="an expression over the row",
+                        hint=each.instead, place=self.source.place_of(node),
+                    )  # fmt: skip
+        return nodes
+
     def expression(self, tree: Tree, where: str) -> Expr:
-        """An expression over single rows."""
+        """Return an expression over single rows."""
+        self.refuse_foreign(tree)
         for call in tree.walk():
             if is_aggregate(call):
                 with self.source.blaming(call):
@@ -155,14 +168,6 @@ class Scope:
         if len(column.parts) > 1 and first.name.lower() in self.renamed:
             first.set("this", self.renamed[first.name.lower()])
         return column
-
-    def _refuse_foreign(self, node: Tree) -> None:
-        for each in foreign_to(type(node).__mro__):
-            if not each.unless(node):
-                raise QueryError(
-                    "SW-140", f"{each.what} is not supported", expected="an expression over the row", hint=each.instead,
-                    place=self.source.place_of(node),
-                )  # fmt: skip
 
 
 def canonical(tree: Tree) -> Tree:

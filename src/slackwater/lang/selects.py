@@ -111,6 +111,7 @@ class SelectBinder:
         if isinstance(star, exp.Star):
             return self._starred(item, star, scope)
         tree = item.this if isinstance(item, exp.Alias) else item
+        scope.refuse_foreign(tree)
         self._check_calls(tree)
         name = self.binder.named(item.args["alias"]) if isinstance(item, exp.Alias) else ""
         return [Selected(scope.resolve(tree), name, item)]
@@ -158,6 +159,7 @@ class SelectBinder:
                 )  # fmt: skip
             found = items[int(tree.name) - 1].tree
         else:
+            scope.refuse_foreign(tree)
             for call in aggregates(tree):
                 with scope.source.blaming(call):
                     no_aggregates([call], "GROUP BY")

@@ -41,6 +41,38 @@ def test_neither_spark_nor_the_fused_operator():
     assert "nor with the fused operator" in str(caught.value)
 
 
+SLIDE, CHANGES = "RANGE and SLIDE", "EMIT CHANGES"
+
+
+@pytest.mark.parametrize(
+    ("text", "helps", "followed"),
+    [
+        (
+            "SELECT year(ts) AS y, COUNT(*) AS n FROM Readings GROUP BY year(ts) EMIT CHANGES",
+            (SLIDE,),
+            "SELECT year(ts) AS y, COUNT(*) AS n FROM Readings [RANGE 1 minute SLIDE 1 minute] GROUP BY year(ts)",
+        ),
+        (
+            "SELECT MAX_BY(v, ts) AS x FROM Readings [RANGE 5 TUPLES]",
+            (SLIDE,),
+            "SELECT MAX_BY(v, ts) AS x FROM Readings [RANGE 5 seconds SLIDE 5 seconds]",
+        ),
+        (
+            "SELECT a.v FROM Readings AS a [RANGE 5 TUPLES], Events AS b [RANGE 5 TUPLES] WHERE a.id = b.id",
+            (SLIDE, CHANGES),
+            "SELECT a.v FROM Readings AS a [RANGE 5 TUPLES], Events AS b WHERE a.id = b.id EMIT CHANGES",
+        ),
+        ("SELECT year(ts) AS y, COUNT(*) AS n FROM Edits GROUP BY year(ts) EMIT CHANGES", (), None),
+        ("SELECT MAX_BY(v, row_number) AS n FROM Readings [RANGE 5 seconds]", (), None),
+    ],
+)
+def test_a_hint_names_only_what_helps(text: str, helps: tuple[str, ...], followed: str | None):
+    with pytest.raises(QueryError, match="SW-301") as caught:
+        way(text)
+    assert tuple(each for each in (SLIDE, CHANGES) if each in caught.value.problem.hint) == helps
+    assert followed is None or way(followed)
+
+
 @pytest.mark.parametrize(
     ("slide", "call", "host"),
     [

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil
 
 from slackwater.algebra.instants import instants_of
-from slackwater.algebra.nodes import Aggregate, Frequency, Plan, Window, walk
+from slackwater.algebra.nodes import Aggregate, Emit, Frequency, Join, Mode, Plan, Scan, Window, emits_changes, walk
 from slackwater.errors import QueryError
 from slackwater.spark.planner.fused import fuse as fused
 from slackwater.spark.planner.obstacles import Obstacle, obstacles, unsupported
@@ -78,18 +78,35 @@ def _dear(plan: Plan) -> str | None:
 def _without_operator(plan: Plan, obstacle: Obstacle) -> Way:
     refusal = fused.reason(plan)
     if refusal is not None:
-        raise _refused(obstacle, refusal)
+        raise _refused(plan, obstacle, refusal)
     return Way(Host.FUSED, f"{type(obstacle.node).__name__}: {obstacle.reason}")
 
 
-def _refused(obstacle: Obstacle, refusal: str) -> QueryError:
+def _refused(plan: Plan, obstacle: Obstacle, refusal: str) -> QueryError:
     error = unsupported(obstacle.node, obstacle.reason)
     return QueryError(
         error.code,
         f"{error.problem.message}; nor with the fused operator: {refusal}",
         expected=error.problem.expected,
-        hint=error.problem.hint,
+        hint=_hint(plan),
     )
+
+
+def _hint(plan: Plan) -> str:
+    """Return what to change so that a plan can be run: only what was tried and helps."""
+    helps = []
+    revoked = any(isinstance(node, Scan) and node.change_type for node in walk(plan))
+    if not revoked and all(_by_instants(each.node) for each in obstacles(plan)):
+        helps.append("write RANGE and SLIDE in time at every stream, without FREQUENCY, and EMIT FINAL")
+    if isinstance(plan, Emit) and not emits_changes(plan):
+        changes = replace(plan, mode=Mode.CHANGES, sync=False)
+        helps += ["ask for a changelog with EMIT CHANGES"] * (fused.reason(changes) is None)
+    return ", or ".join(helps) or "leave out what is named, and compute it from the rows that the query yields"
+
+
+def _by_instants(node: Plan) -> bool:
+    """Whether an operator is an obstacle only because of when it is evaluated."""
+    return isinstance(node, (Window, Frequency, Join)) or emits_changes(node)
 
 
 def _extents(count: int) -> str:
