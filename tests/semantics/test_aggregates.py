@@ -51,6 +51,8 @@ EXPECTED = {
     "BOOL_OR(v > 1)": True,
     "MAX_BY(v, w)": None,
     "MIN_BY(w, v)": 2,
+    "MIN_BY(v, 0)": None,
+    "MAX_BY(v, 0)": 4.0,
     "COLLECT_LIST(w)": (1, 3, 1, 2),
     "SUM(v) FILTER (WHERE w > 1)": 0.5,
 }

@@ -127,4 +127,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         aware = value if value.tzinfo else value.astimezone(UTC)
         return round((aware - EPOCH).total_seconds() * 1_000_000)
+    if isinstance(value, list):
+        return tuple(map(_plain, value))
     return round(value, 9) if isinstance(value, float) else value

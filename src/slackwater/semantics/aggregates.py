@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 from slackwater.semantics.rows import Value
-from slackwater.semantics.values import bounded, order, orders
+from slackwater.semantics.values import bounded, orders
 
 
 class Fold(ABC):
@@ -145,7 +145,10 @@ class Deviation(Moments):
 
 @dataclass(slots=True)
 class Extreme(Fold):
-    """MIN (`sign` -1) and MAX (1) of the values that are not NULL; MIN_BY, MAX_BY: what stands beside the extreme."""
+    """MIN (`sign` -1) and MAX (1) of the values that are not NULL; MIN_BY, MAX_BY: what stands beside the extreme.
+
+    Where several values stand beside it, MIN_BY takes the smallest of them and MAX_BY the greatest.
+    """
 
     sign: int = 1
     best: tuple[Value, ...] | None = None
@@ -155,11 +158,11 @@ class Extreme(Fold):
             self.take(values)
 
     def take(self, values: tuple[Value, ...]) -> None:
-        if self.best is None or self.better(values[-1], self.best[-1]):
+        if self.best is None or self.better(values[::-1], self.best[::-1]):
             self.best = values
 
-    def better(self, value: Value, than: Value) -> bool:
-        return order(value) > order(than) if self.sign > 0 else order(value) < order(than)
+    def better(self, values: tuple[Value, ...], than: tuple[Value, ...]) -> bool:
+        return orders(values) > orders(than) if self.sign > 0 else orders(values) < orders(than)
 
     def merge(self, later: Extreme) -> None:
         if later.best is not None:

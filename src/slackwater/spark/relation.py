@@ -18,6 +18,8 @@ TIME = "__time"
 """The event time of a row of a stream."""
 ARRIVED = "__arrived"
 """The arrival time of a row of a stream, where its stream has one."""
+BATCH, PLACE = "__batch", "__place"
+"""The batch in which a row of a stream came, and its place in the batch: its position in the source."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from slackwater.testing.streams import make_feeds
 SECOND = 1_000_000
 STREAMED = {
     "overlapping, having, a bare column": """
-        SELECT id, v, AVG(x) AS mean, MAX(v) - MIN(v) AS spread, row_time
+        SELECT id, v, AVG(x) AS mean, MAX(v) - MIN(v) AS spread, FIRST(kind) AS kind, row_time
         FROM Readings [RANGE 6 seconds SLIDE 2 seconds] GROUP BY id HAVING COUNT(*) > 1""",
     "gaps between extents": """
         SELECT kind, COUNT(DISTINCT v) AS n, window_start, window_end
@@ -70,7 +70,9 @@ AT_REST = {
         SELECT DISTINCT n
         FROM (SELECT COUNT(*) AS n FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id) AS q""",
     "the first and the last": """
-        SELECT id, FIRST(v) AS one, LAST(x) IGNORE NULLS AS two, COUNT(*) FILTER (WHERE v > 1) AS n
+        SELECT id, FIRST(v) AS one, LAST(x) IGNORE NULLS AS two, COUNT(*) FILTER (WHERE v > 1) AS n,
+               ANY_VALUE(kind) AS any, COLLECT_LIST(v) AS listed, MIN_BY(x, v) AS least,
+               MAX_BY(x, kind) FILTER (WHERE v > 0) AS most
         FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id""",
     "a union of two slides, read at boundaries": """
         SELECT COUNT(*) AS n, window_end FROM (
@@ -103,24 +105,12 @@ def in_one_batch(feeds: Mapping[str, Feed]) -> dict[str, Feed]:
     return {name: Feed((Batch(_rows(feed)),)) for name, feed in feeds.items()}
 
 
-def untied(feed: Feed) -> Feed:
-    """Without rows that have event time and arrival in common: which of them is the last, only their source knows."""
-    seen: set[tuple[object, object]] = set()
-    batches = []
-    for batch in feed.batches:
-        places = {(row["ts"], row.get("arrived")): row for row in batch.rows}
-        rows = tuple(row for place, row in places.items() if place not in seen)
-        seen |= set(places)
-        batches.append(Batch(rows, batch.punctuation))
-    return Feed(tuple(batches))
-
-
 def disordered(plan: Plan) -> dict[str, Feed]:
     """Feeds over which the plan has answers, and some of its windows miss a row that comes too late."""
     streams = sorted({node.stream for node in walk(plan) if isinstance(node, Scan)})
     for seed in count():
         options = {"punctuation": "trailing", "unit": SECOND, "max_rows": 60, "max_batches": 4}
-        feeds = {name: untied(feed) for name, feed in make_feeds(Seeded(seed), streams, **options).items()}
+        feeds = make_feeds(Seeded(seed), streams, **options)
         if interpret(plan, feeds).lost and expected(plan, feeds).total() >= 5:
             return feeds
     raise AssertionError
@@ -141,7 +131,7 @@ def test_a_query_answers_as_the_interpreter_does(spark, tmp_path, name):
 def test_a_query_over_all_of_its_input_at_once(spark, name):
     plan = bound(AT_REST[name])
     made = make_feeds(Seeded(len(name)), ["Readings", "Events"], unit=SECOND, max_rows=60)
-    feeds = in_one_batch({stream: untied(feed) for stream, feed in made.items()})
+    feeds = in_one_batch(made)
     answer = answered(plan, interpret(plan, feeds, flush=True))
     assert answer
     assert found_at_rest(spark, rewrite(plan).plan, feeds, CATALOG) == answer
@@ -176,6 +166,18 @@ def test_rows_that_cannot_be_compared_are_held_all_the_same(spark):
     )
     found = sql("SELECT m, window_end FROM S [RANGE 2 seconds SLIDE 2 seconds] WHERE m['a'] < 3", S=rows).collect()
     assert sorted((row.m["a"], row.window_end.timestamp()) for row in found) == [(0, 2), (0, 2), (1, 2), (2, 4)]
+
+
+def test_rows_of_one_time_are_in_the_order_of_their_source(spark, tmp_path):
+    """Of one file, and of the partitions of a DataFrame."""
+    values = [(5, 1), (3, 1), (9, 1), (7, 2), (1, 2), (4, 2)]
+    lines = "".join(f'{{"v": {v}, "ts": "1970-01-01T00:00:0{second}Z"}}\n' for v, second in values)
+    (tmp_path / "rows.json").write_text(lines)
+    of_file = spark.read.schema("v int, ts timestamp").json(str(tmp_path))
+    of_partitions = spark.sql("SELECT CAST(id % 997 AS INT) AS v, timestamp_seconds(1) AS ts FROM range(0, 5000, 1, 7)")
+    text = "SELECT FIRST(v) AS one, LAST(v) AS two, ANY_VALUE(v) AS three, v FROM S [RANGE 10 seconds SLIDE 10 seconds]"
+    assert [tuple(row) for row in sql(text, S=of_file).collect()] == [(5, 4, 5, 4)]
+    assert [tuple(row) for row in sql(text, S=of_partitions).collect()] == [(0, 4999 % 997, 0, 4999 % 997)]
 
 
 def test_common_types_are_those_of_spark(spark):

@@ -7,13 +7,16 @@ from pyspark.sql import functions as F  # noqa: N812
 from sqlglot import exp
 
 from slackwater.algebra.expressions import Tree, parsed, renamed, text
-from slackwater.algebra.nodes import Item
+from slackwater.algebra.nodes import Aggregate, Item, Plan, walk
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.spark.planner.windows import ROWS
 from slackwater.spark.relation import BOUNDARY, Relation, quoted
 
 EDGES: dict[type, str] = {exp.First: "min_by", exp.AnyValue: "min_by", exp.Last: "max_by"}
 """Calls that take one row of a group: the earliest or the latest in sequence order, not in order of processing."""
+
+BY: dict[type, str] = {exp.ArgMin: "min_by", exp.ArgMax: "max_by"}
+"""Calls that take the value beside the least or the greatest of another."""
 
 
 def aggregated(relation: Relation, group: tuple[Item, ...], aggregates: tuple[Item, ...]) -> Relation:
@@ -30,6 +33,12 @@ def aggregated(relation: Relation, group: tuple[Item, ...], aggregates: tuple[It
 def needs_order(call: Tree) -> bool:
     """Whether the result of a call depends on the order of the rows."""
     return type(_bare(call)) in (*EDGES, exp.ArrayAgg)
+
+
+def depends_on_order(plan: Plan) -> bool:
+    """Whether some aggregate of a plan depends on the order of the rows."""
+    items = [item for node in walk(plan) if isinstance(node, Aggregate) for item in node.aggregates]
+    return any(needs_order(parsed(item.expr.sql)) for item in items)
 
 
 def is_distinct(call: Tree) -> bool:
@@ -49,6 +58,11 @@ def _call(relation: Relation, expr: Expr) -> Column:
         if isinstance(call.find(exp.IgnoreNulls), exp.IgnoreNulls) or isinstance(bare, exp.ArrayAgg):
             where.append(f"({value}) IS NOT NULL")
         made = _in_sequence(bare, value, ", ".join(quoted(name) for name in relation.order))
+    elif isinstance(bare, (exp.ArgMin, exp.ArgMax)) and "map<" not in expr.type:
+        # Among equal extremes the value itself decides, so that the answer does not depend on the order of rows.
+        value, by = text(bare.this), text(bare.expression)
+        where.append(f"({by}) IS NOT NULL")
+        made = ("", f"{BY[type(bare)]}({value}, struct({by}, {value}))", "")
     elif counts_distinct(call):
         # Spark has no DISTINCT in streaming aggregates, but sets.
         values = [text(each) for each in bare.this.expressions]

@@ -31,7 +31,7 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.algebra.schema import Field, Schema
 from slackwater.spark.operator.entry import stream_of
-from slackwater.spark.planner.aggregates import aggregated
+from slackwater.spark.planner.aggregates import aggregated, depends_on_order
 from slackwater.spark.planner.fused.changes import DEFAULT, Form
 from slackwater.spark.planner.fused.fuse import fuse
 from slackwater.spark.planner.joins import joined, united, without
@@ -40,7 +40,8 @@ from slackwater.spark.planner.obstacles import even, unsupported
 from slackwater.spark.planner.sync import extents_of, with_sync
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.spark.planner.windows import completed, distinct, with_extents
-from slackwater.spark.relation import ARRIVED, TIME, Relation, column_name, quoted
+from slackwater.spark.relation import ARRIVED, BATCH, PLACE, TIME, Relation, column_name, quoted
+from slackwater.spark.shim.driver import row_places
 from slackwater.spark.watermark.control import Reads, clock_of, clocked
 
 Inputs = Mapping[str, DataFrame]
@@ -57,7 +58,8 @@ def compile_plan(plan: Plan, streams: Inputs, ticks: DataFrame | None = None, fo
     """
     if way_of(plan).host is Host.FUSED:
         return fuse(plan, streams, Reads(ticks), form)
-    native = Native(streams, named_in(plan, is_entry), tuple(covered(plan, is_entry)), Reads(ticks))
+    covers = tuple(covered(plan, is_entry))
+    native = Native(streams, named_in(plan, is_entry), covers, Reads(ticks), depends_on_order(plan))
     relation = completed(native.relation(plan))
     names = dict(zip(relation.names, schema_of(plan).names, strict=True))
     if isinstance(plan, Emit) and plan.sync:
@@ -69,13 +71,15 @@ def compile_plan(plan: Plan, streams: Inputs, ticks: DataFrame | None = None, fo
 class Native:
     """Compiles the operators of one query. A stream that is read twice under one policy is punctuated once.
 
-    Of the `covered` entries only those columns are read on that some operator above names.
+    Of the `covered` entries only those columns are read that some operator above names. Rows have their position in
+    the source if the query is `ordered`: if a result depends on the order of rows.
     """
 
     streams: Inputs
     names: frozenset[str]
     covered: tuple[Plan, ...]
     reads: Reads
+    ordered: bool = False
 
     def relation(self, plan: Plan) -> Relation:
         """The rows of an operator."""
@@ -131,7 +135,7 @@ class Native:
         scan, df = scan_of(plan), stream_of(scan_of(plan), self.streams)
         columns = {"arrival": scan.arrival, "source": scan.source}
         read = self.reads.rows(df, scan.event_time, control_of(plan).policy, name=scan.stream, **columns)
-        rows = _uncontrolled(plan, read)
+        rows = _uncontrolled(plan, read, self.ordered)
         if any(each is plan for each in self.covered):
             rows = narrowed(rows, self.names)
         return replace(rows, df=clocked(rows.df, TIME, clock_of(df))) if df.isStreaming else rows
@@ -156,26 +160,30 @@ def scan_of(plan: Plan) -> Scan:
     return plan if isinstance(plan, Scan) else scan_of(plan.child)  # type: ignore[union-attr]
 
 
-def _uncontrolled(plan: Plan, df: DataFrame) -> Relation:
+def _uncontrolled(plan: Plan, df: DataFrame, ordered: bool) -> Relation:
     match plan:
         case Scan():
-            return _scanned(plan, df)
+            return _scanned(plan, df, ordered)
         case Disorder(child=child):
-            return _uncontrolled(child, df)
+            return _uncontrolled(child, df, ordered)
         case Select(child=child):
-            return _selected(plan, _uncontrolled(child, df))
+            return _selected(plan, _uncontrolled(child, df, ordered))
         case Project(child=child, items=items):
-            return _projected(items, _uncontrolled(child, df))
+            return _projected(items, _uncontrolled(child, df, ordered))
         case _:
             raise unsupported(plan, "it cannot stand below disorder control")
 
 
-def _scanned(scan: Scan, df: DataFrame) -> Relation:
+def _scanned(scan: Scan, df: DataFrame, ordered: bool) -> Relation:
+    """Return the rows of a stream, in the order of the language: event time, arrival, position in the source."""
     schema = Schema(scan.fields).qualified(scan.alias)
-    clocks = {TIME: scan.event_time} | ({ARRIVED: scan.arrival} if scan.arrival else {})
-    copies = [F.col(quoted(name)).cast("timestamp").alias(clock) for clock, name in clocks.items()]
+    times = {TIME: scan.event_time} | ({ARRIVED: scan.arrival} if scan.arrival else {})
+    order = {name: F.col(quoted(column)).cast("timestamp") for name, column in times.items()}
+    if ordered:
+        order |= zip((BATCH, PLACE), row_places(df.sparkSession), strict=True)
+    copies = [column.alias(name) for name, column in order.items()]
     df = df.select(*copies, *(F.col(quoted(field.name)).alias(column_name(field)) for field in schema))
-    return Relation(df, schema, tuple(clocks))
+    return Relation(df, schema, tuple(order))
 
 
 def _selected(plan: Select, relation: Relation) -> Relation:

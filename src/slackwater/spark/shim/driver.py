@@ -6,6 +6,7 @@ from typing import Any
 
 from pyspark.java_gateway import ensure_callback_server_started
 from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.spark.shim.compiled import PACKAGE, instance
 
@@ -52,6 +53,16 @@ def call_long_operator(session: SparkSession, operator: Any, given: list[Column]
         False,  # it counts: it must be called once for each row
     )
     return Column(convert.column(call))
+
+
+def row_places(session: SparkSession) -> tuple[Column, Column]:
+    """Return the batch of a row and its place in the batch: by partition, then as Spark reads the rows of one.
+
+    Spark's own `monotonically_increasing_id` is refused on streams.
+    """
+    operator = instance(session, "Places")
+    batch, place = (call_long_operator(session, operator, [F.lit(which).cast("long")] * 2) for which in (0, 1))
+    return batch, place
 
 
 def driver_property(session: SparkSession, name: Column) -> Column:

@@ -1,0 +1,32 @@
+package slackwater;
+
+import java.io.Serializable;
+import java.util.function.LongBinaryOperator;
+import org.apache.spark.TaskContext;
+
+/**
+ * Numbers the rows that a task reads, within Spark's generated code: the number of the batch (0), and the place in it
+ * (1), which is by partition, then in the order in which the task reads the rows.
+ */
+public class Places implements LongBinaryOperator, Serializable {
+    private transient boolean begun;
+    private transient long batch, next;
+
+    public long applyAsLong(long which, long ignored) {
+        if (!begun) begin(TaskContext.get());
+        return which == 0L ? batch : next++;
+    }
+
+    /** Spark evaluates small tables on the driver, where there is no task. */
+    private void begin(TaskContext context) {
+        begun = true;
+        if (context == null) return;
+        String told = context.getLocalProperty(Gauge.BATCH);
+        batch = told == null ? 0L : Long.parseLong(told);
+        next = ((long) context.partitionId()) << 40;
+    }
+
+    public String toString() {
+        return "place";
+    }
+}
