@@ -14,8 +14,8 @@ setup: $(READY)  ## virtual environment, dependencies, Java
 $(READY): pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV)
 
-demo: $(READY)  ## a query over a disordered stream of vehicles, live, for half a minute
-	@$(BIN)/slackwater run examples/traffic.sql --for '30 seconds' --checkpoint "$$(mktemp -d)"
+demo: $(READY)  ## a stream whose delays change while it runs, live, with its dashboard, for 45 seconds
+	@$(BIN)/slackwater run examples/demo.sql --for '45 seconds' --checkpoint "$$(mktemp -d)" --ui --plot demo.png
 
 test: $(READY) lint  ## style, types, import arrows, then every test
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=15

@@ -20,4 +20,5 @@ BENCHMARKS = {
     "postgres": "bench.spark.postgres",
     "merge": "bench.spark.merge",
     "kafka": "bench.spark.kafka",
+    "monitoring": "bench.spark.monitoring",
 }

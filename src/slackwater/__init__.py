@@ -8,10 +8,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from slackwater import dashboard as dashboard
     from slackwater import testing
     from slackwater.algebra.builder import scan
     from slackwater.app.frames import sql, stream
-    from slackwater.app.front import explain, run
+    from slackwater.app.front import advise, explain, run
+    from slackwater.app.notebook import watch
     from slackwater.errors import SlackwaterError
     from slackwater.spark.run.progress import accounts
     from slackwater.spark.watermark.control import with_disorder_control
@@ -22,8 +24,10 @@ _HOMES = {
     "scan": "slackwater.algebra.builder",
     "sql": "slackwater.app.frames",
     "stream": "slackwater.app.frames",
+    "advise": "slackwater.app.front",
     "explain": "slackwater.app.front",
     "run": "slackwater.app.front",
+    "watch": "slackwater.app.notebook",
     "accounts": "slackwater.spark.run.progress",
     "with_disorder_control": "slackwater.spark.watermark.control",
     "SlackwaterError": "slackwater.errors",
@@ -31,20 +35,23 @@ _HOMES = {
 __all__ = [
     "SlackwaterError",
     "accounts",
+    "advise",
+    "dashboard",
     "explain",
     "run",
     "scan",
     "sql",
     "stream",
     "testing",
+    "watch",
     "with_disorder_control",
 ]
 
 
 def __getattr__(name: str) -> Any:
     """Names are loaded when they are first used: Spark takes seconds to import, and a plan does not need it."""
-    if name == "testing":
-        return import_module("slackwater.testing")
+    if name in ("dashboard", "testing"):
+        return import_module(f"slackwater.{name}")
     if name not in _HOMES:
         raise AttributeError(f"module 'slackwater' has no attribute '{name}'")
     return getattr(import_module(_HOMES[name]), name)

@@ -6,6 +6,7 @@ import shutil
 from functools import partial
 from io import StringIO
 from pathlib import Path
+from time import monotonic, sleep
 
 import pytest
 from pyspark.sql.streaming import StreamingQueryListener
@@ -308,11 +309,14 @@ def test_the_same_record_of_each_batch_reaches_the_log_the_feeds_and_sparks_list
     script = parse_script(SCRIPT.format(sink=f"parquet OPTIONS (path '{tmp_path / 'out'}')"))
     try:
         with ProgressLog(log) as written_to:
-            watch = Watch(Console(file=StringIO()), quiet=True, feeds=[written_to.enter, events.append])
+            watch = Watch(Console(file=StringIO()), quiet=True, feeds=[written_to.enter, events.append], sampled=True)
             run(script, Conditions(tmp_path / "checkpoint", "local[2]", available_now=True), watch)
+        said = [each for each in events if each["kind"] == "batch"]
+        end = monotonic() + 30
+        while len(heard) < len(said) and monotonic() < end:  # Spark tells its listeners in a thread of its own
+            sleep(0.1)
     finally:
         spark.streams.removeListener(listener)
-    said = [each for each in events if each["kind"] == "batch"]
     assert [json.loads(line) for line in log.read_text().splitlines()] == said
     assert sum(each["rows_in"] for each in said) == 8_000
     assert all(each["rows_in"] == each["on_time"] + each["late"] + each["rejected"] for each in said)

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 
 from slackwater.algebra.expressions import column_node, text
 from slackwater.algebra.lengths import ONE_TUPLE, Length, ticks_of
@@ -42,6 +43,10 @@ class Query:
     """A plan under construction. Every method gives a new query; `explain` and `run` take it as it is."""
 
     plan: Plan
+
+    def _repr_html_(self) -> str:
+        """The plan as a picture, in a notebook; what draws it is loaded when it is needed."""
+        return str(import_module("slackwater.app.notebook").plan_html(self.plan))
 
     def control(
         self,

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from slackwater.algebra.lengths import MICROSECONDS, Kind, Length
 from slackwater.algebra.policies import DEFAULT_SKEW, ratio_text
+from slackwater.app.notebook import advice_html
 from slackwater.disorder import ESTIMATORS, controller
 from slackwater.disorder.replay.optimum import optimum
 from slackwater.disorder.replay.replaying import (
@@ -72,6 +73,9 @@ class Advice:
     notes: tuple[str, ...]
     batches: Batches
     warning: str = ""
+
+    def _repr_html_(self) -> str:
+        return advice_html(self)
 
     def document(self) -> dict[str, Any]:
         """As plain data."""

@@ -57,16 +57,18 @@ def _aspect(rewritten: bool, physical: bool) -> Aspect:
     return Aspect.PHYSICAL if physical else Aspect.REWRITES if rewritten else Aspect.PLAN
 
 
-def explained(script: Script, *, rewritten: bool = False, physical: bool = False) -> RenderableType:
+def explained(
+    script: Script, *, rewritten: bool = False, physical: bool = False, verbose: bool = False
+) -> RenderableType:
     """Every plan of a script as a tree; with `rewritten`, what the optimiser makes of it and why; with `physical`,
-    who runs each operator of that on Spark."""
+    who runs each operator of that on Spark; `verbose` says what only the optimiser looks at, too."""
     sharing = shared(script)[0] if script.views else Sharing((), (), {})
     kept = Aspect.PHYSICAL if physical else Aspect.PLAN
     plans = asked(script, _aspect(rewritten, physical)) + [Asked(each.name, each.run, kept) for each in sharing.kept]
     placed = _placed(script, plans)
     parts: list[RenderableType] = []
     for each in plans:
-        parts += [*_titled(each.name, sharing), _report(each, script, placed), Text()]
+        parts += [*_titled(each.name, sharing), _report(each, script, placed, verbose), Text()]
     return Group(*parts[:-1])
 
 
@@ -77,12 +79,12 @@ def _placed(script: Script, plans: Iterable[Asked]) -> dict[str, Physical]:
         return physicals(script, wanted) if wanted else {}
 
 
-def _report(asked: Asked, script: Script, placed: Mapping[str, Physical]) -> RenderableType:
+def _report(asked: Asked, script: Script, placed: Mapping[str, Physical], verbose: bool) -> RenderableType:
     match asked.what:
         case Aspect.PLAN:
-            return tree(asked.plan)
+            return tree(asked.plan, verbose=verbose)
         case Aspect.REWRITES:
-            return rewrites.report(asked.plan, script.views)
+            return rewrites.report(asked.plan, script.views, verbose=verbose)
         case Aspect.PHYSICAL:
             return placement.report(script, placed[asked.name])
 
@@ -95,10 +97,12 @@ def _titled(name: str, sharing: Sharing) -> Iterator[Text]:
     yield from (Text(each, style="green") for each in sharing.notes.get(name, ()))
 
 
-def written(script: Script, form: Format, *, rewritten: bool = False, physical: bool = False) -> str:
+def written(
+    script: Script, form: Format, *, rewritten: bool = False, physical: bool = False, verbose: bool = False
+) -> str:
     """Every plan of a script as text."""
     if form is Format.TEXT:
-        return _plain(explained(script, rewritten=rewritten, physical=physical))
+        return _plain(explained(script, rewritten=rewritten, physical=physical, verbose=verbose))
     least = _aspect(rewritten, physical)
     if form is Format.JSON:
         return json.dumps(_document(script, least), indent=2)

@@ -15,10 +15,14 @@ from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.checks import check
 from slackwater.algebra.document import from_document
 from slackwater.algebra.nodes import Plan
+from slackwater.app.advise import Advice, Request
+from slackwater.app.advise import advise as advise_on
 from slackwater.app.documents import SHOWN, script_of
-from slackwater.app.explain import drawn, written
+from slackwater.app.explain import asked, drawn, written
+from slackwater.app.formats import Format
 from slackwater.app.load import load
-from slackwater.app.options import parse_folder, parse_format
+from slackwater.app.notebook import Explained, Picture
+from slackwater.app.options import parse_batch, parse_folder, parse_format, parse_share, parse_unit
 from slackwater.app.run import Conditions
 from slackwater.app.run import run as run_script
 from slackwater.app.watch import Watch
@@ -58,8 +62,10 @@ def explain(
     `declarations` are the CREATE STREAM statements that a plan without text needs.
     """
     form, script = parse_format(format), script_from(given, declarations)
-    write = drawn if form.is_picture else written
-    return write(script, form, rewritten=rewrites, physical=physical)
+    if form.is_picture:
+        return Picture(drawn(script, form, rewritten=rewrites, physical=physical))
+    text = written(script, form, rewritten=rewrites, physical=physical)
+    return Explained(text, [(each.name, each.plan) for each in asked(script)]) if form is Format.TEXT else text
 
 
 def run(given: Given, declarations: str = "", *, checkpoint: str | Path, **conditions: Any) -> None:
@@ -67,6 +73,24 @@ def run(given: Given, declarations: str = "", *, checkpoint: str | Path, **condi
     run_script(
         script_from(given, declarations), Conditions(parse_folder(str(checkpoint)), **conditions), Watch(Console())
     )
+
+
+def advise(
+    trace: str | Path,
+    *,
+    event: str,
+    arrival: str,
+    source: str | None = None,
+    dratio: str | float = "1%",
+    unit: str = "auto",
+    batch: str = "1 second",
+) -> Advice:
+    """Return how long a watermark should be for a recorded stream, as `slackwater advise` says it.
+
+    `event`, `arrival` and `source` name columns of the trace, `dratio` is the share of rows that may be late.
+    """
+    share = parse_share(str(dratio))
+    return advise_on(Request(Path(trace), event, arrival, source, share, parse_unit(unit), parse_batch(batch)))
 
 
 def script_from(given: Given, declarations: str = "") -> Script:

@@ -33,15 +33,20 @@ FEW = 3
 """Operators that a step shows as a block before and a block after, rather than line by line."""
 
 
-def report(plan: Plan, views: Iterable[ViewDef] = ()) -> RenderableType:
+def report(plan: Plan, views: Iterable[ViewDef] = (), *, verbose: bool = False) -> RenderableType:
     """Both plans as trees, and between them what each rule changed and why."""
     done = rewrite(plan, views)
     if not done.steps:
-        return Group(tree(plan), Text(), Text("No rule applies: the plan is run as it is written.", style="bold"))
-    parts: list[RenderableType] = [Text("before", style="bold"), tree(plan), Text()]
+        return Group(
+            tree(plan, verbose=verbose),
+            Text(),
+            Text("No rule applies: the plan is run as it is written.", style="bold"),
+        )
+    parts: list[RenderableType] = [Text("before", style="bold"), tree(plan, verbose=verbose), Text()]
     for number, step in enumerate(done.steps, start=1):
         parts += [_step(number, step), Text()]
-    return Group(*parts, Text("after", style="bold"), tree(done.plan), Text(), _savings(plan, done.plan))
+    after = tree(done.plan, verbose=verbose)
+    return Group(*parts, Text("after", style="bold"), after, Text(), _savings(plan, done.plan))
 
 
 def document(plan: Plan, views: Iterable[ViewDef] = ()) -> dict[str, Any]:

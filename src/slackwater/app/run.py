@@ -110,7 +110,7 @@ def _stages(
     watch: Watch,
 ) -> list[list[Begin]]:
     """What is started together: everything, or, over what is there, each view before those that read it."""
-    manner = Manner(available_now=conditions.available_now, sampled=watch.watched)
+    manner = Manner(available_now=conditions.available_now, sampled=watch.sampled)
     folders = {each.stream: each.folder for each in views}
 
     def begun(pipeline: Pipeline, checkpoint: Location, view: Opened | None = None) -> Running:

@@ -31,17 +31,25 @@ ROWS_SHOWN = 8
 class Watch:
     """Follows a run on a console; `quiet` shows the summary alone, `machine` writes one line of JSON for each batch.
 
-    What the run says of itself also goes to the `feeds`: a log, a dashboard. Each takes an event and never waits.
+    What the run says of itself also goes to the `feeds`: a log, a dashboard. Each takes an event and never waits. If it
+    is `sampled`, each batch also says one row of its answers, whatever its sink.
     """
 
     def __init__(
-        self, console: Console, *, quiet: bool = False, machine: bool = False, feeds: Sequence[Feed] = ()
+        self,
+        console: Console,
+        *,
+        quiet: bool = False,
+        machine: bool = False,
+        feeds: Sequence[Feed] = (),
+        sampled: bool = False,
     ) -> None:
         self.console = console
         self.machine = machine
         self.quiet = quiet or machine
         self.board = Board()
         self.feeds = feeds
+        self.sampled = sampled
         self.latest: dict[str, Progress] = {}
         self.totals: dict[str, list[int]] = {}
         self.first: dict[str, int] = {}
@@ -76,11 +84,6 @@ class Watch:
         """Say what the user should know now, also in a quiet run; never among lines for programs."""
         console = Console(stderr=True) if self.machine else self.console
         console.print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
-
-    @property
-    def watched(self) -> bool:
-        """Whether anybody but a log wants to see the answers."""
-        return bool(self.feeds)
 
     def tell(self, event: Event) -> None:
         """Give an event to everybody who follows the run."""

@@ -32,14 +32,18 @@ def explain(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write it (default: standard output)."),
     ] = None,
+    verbose: Annotated[
+        bool,
+        typer.Option("--verbose", "-v", help="Also show what the optimiser looks at: class, order, locality of rows."),
+    ] = False,
     settings: Settings = None,
     conf: Conf = None,
 ) -> None:
     """Show the plan of every query in FILE, without running anything.
 
-    Each operator stands above its inputs; the line below it says which columns leave it, their key, their
-    monotonicity class, their order and at which instants they are evaluated. Defaults of the disorder policy are
-    spelled out.
+    Each operator stands above its inputs; the line below it says which columns leave it, their key and at which
+    instants they are evaluated; with --verbose also their monotonicity class, their order and whether each partition
+    can be computed alone. Defaults of the disorder policy are spelled out.
 
         slackwater explain traffic.sql
         slackwater explain traffic.sql --rewrites
@@ -59,13 +63,14 @@ def explain(
         )
     script = load(file, settings or (), parse_conf(conf or ()))
     if form is Format.TEXT and output is None:
-        shown = explaining.explained(script, rewritten=rewrites, physical=physical)
+        shown = explaining.explained(script, rewritten=rewrites, physical=physical, verbose=verbose)
         Console(soft_wrap=True, highlight=False).print(shown)
         return
     if form.is_picture:
         data = explaining.drawn(script, form, rewritten=rewrites, physical=physical)
     else:
-        data = f"{explaining.written(script, form, rewritten=rewrites, physical=physical)}\n".encode()
+        text = explaining.written(script, form, rewritten=rewrites, physical=physical, verbose=verbose)
+        data = f"{text}\n".encode()
     if output is None:
         sys.stdout.buffer.write(data)
     else:

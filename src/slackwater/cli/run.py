@@ -12,6 +12,7 @@ from rich.console import Console
 from slackwater.cli.options import Conf, File, Settings
 
 if TYPE_CHECKING:
+    from slackwater.app.watch import Watch
     from slackwater.dashboard.process import Dashboard
 
 
@@ -52,6 +53,9 @@ def run(
     machine: Annotated[
         bool, typer.Option("--json", help="Write one line of JSON for each batch, and nothing else.")
     ] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the run as a picture at the end: a png or svg file.")
+    ] = None,
     progress_log: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Append one line of JSON for each batch; the dashboard reads earlier runs."),
@@ -80,6 +84,7 @@ def run(
         slackwater run traffic.sql --available-now --no-flush    (what has come since the last time)
         slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
+    from slackwater.app.extras import require
     from slackwater.app.load import load
     from slackwater.app.monitor.log import ProgressLog
     from slackwater.app.options import parse_conf, parse_duration, parse_folder
@@ -96,6 +101,8 @@ def run(
         parse_conf(conf or ()),
         parse_folder(views) if views else None,
     )
+    if plot is not None:
+        require("plot", ("matplotlib",), "a picture of the run")
     script, console = load(file, settings or ()), Console(highlight=False)
     with ExitStack() as stack:
         feeds = [stack.enter_context(ProgressLog(progress_log)).enter] if progress_log else []
@@ -106,7 +113,17 @@ def run(
                     f"dashboard: {shown.url}" if pages else f"metrics: {shown.metrics_url}", soft_wrap=True
                 )
                 feeds.append(shown.enter)
-        run_script(script, conditions, Watch(console, quiet=quiet, machine=machine, feeds=feeds))
+        watch = Watch(console, quiet=quiet, machine=machine, feeds=feeds, sampled=ui)
+        run_script(script, conditions, watch)
+        if plot is not None:
+            _draw(watch, plot)
+
+
+def _draw(watch: Watch, file: Path) -> None:
+    from slackwater.app.monitor.picture import draw_run
+
+    draw_run(watch.board, file)
+    watch.console.print(f"picture of the run: {file}", soft_wrap=True)
 
 
 def _dashboard(address: str, port: int | None, pages: bool, log: Path | None) -> Dashboard:

@@ -5,6 +5,7 @@ from tests.dashboard.records import START, records
 
 from slackwater.app.monitor.board import PIPELINES, Board, Level
 from slackwater.app.monitor.log import ProgressLog, read_log
+from slackwater.app.monitor.picture import draw_run
 from slackwater.errors import InputError
 
 NOW = START / 1_000 + 10
@@ -91,3 +92,12 @@ def test_the_log_has_a_line_for_each_batch_and_gives_the_history_of_earlier_runs
 def test_a_log_that_cannot_be_written_is_told(tmp_path):
     with pytest.raises(InputError, match=r"SW-481.*cannot be written: No such file"):
         ProgressLog(tmp_path / "no" / "log")
+
+
+def test_a_run_is_drawn_with_a_row_of_charts_for_each_pipeline(tmp_path):
+    board = board_of(*records("one", 40), *records("two", 40), {"kind": "pipeline", "pipeline": "without a batch"})
+    draw_run(board, tmp_path / "run.svg")
+    drawn = (tmp_path / "run.svg").read_text()
+    assert drawn.count("<!-- Hold, in seconds -->") == 2 and "fixed delay of the same share" in drawn
+    draw_run(board_of(), tmp_path / "none.png")
+    assert (tmp_path / "none.png").read_bytes().startswith(b"\x89PNG")

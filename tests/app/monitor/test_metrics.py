@@ -1,12 +1,13 @@
 """Metrics as Prometheus reads them: parsed by its own parser, and equal to what the run counted."""
 
 import re
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 from tests.dashboard.records import records
 
 from slackwater.app.monitor.board import Board
-from slackwater.app.monitor.metrics import DELAY, DOCUMENTED, scrape
+from slackwater.app.monitor.metrics import COUNTER, DELAY, DOCUMENTED, scrape
 
 
 def scraped(board: Board) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -47,3 +48,10 @@ def test_a_pipeline_without_a_batch_is_up_and_says_no_more():
     board = Board()
     board.enter({"kind": "pipeline", "pipeline": "new"})
     assert scraped(board) == {("slackwater_pipeline_up", frozenset({("pipeline", "new")})): 1.0}
+
+
+def test_the_page_about_monitoring_has_every_metric_as_it_is():
+    page = (Path(__file__).parents[3] / "docs" / "monitoring.md").read_text()
+    for name, (kind, said, labels) in DOCUMENTED.items():
+        shown = f"{name}_total" if kind is COUNTER else name
+        assert f"| `{shown}` | {', '.join(f'`{each}`' for each in labels)} | {said} |" in page

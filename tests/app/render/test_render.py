@@ -25,7 +25,7 @@ def toll() -> Plan:
 def test_the_tree_of_a_small_plan_to_the_letter():
     plan = bind(sliding().aggregate(top="MAX(speed)").plan, lookup)
     every = "boundary order · every 30 seconds"
-    assert tree(plan).plain.splitlines() == [
+    assert tree(plan, verbose=True).plain.splitlines() == [
         "Emit FINAL",
         f"│    same columns · key () · class 2 weakest · {every} · local",
         "└─ Aggregate MAX(speed) AS top over all rows",
@@ -39,6 +39,14 @@ def test_the_tree_of_a_small_plan_to_the_letter():
         "                 vehID int, segment int, speed double, ts timestamp · no key · class 1 monotonic · "
         "arrival order · every row",
     ]
+
+
+def test_words_of_the_optimiser_are_left_out_unless_they_are_asked_for():
+    plan = bind(sliding().aggregate(top="MAX(speed)").plan, lookup)
+    said = tree(plan).plain
+    assert "top double · key () · every 30 seconds" in said
+    assert not re.search(r"class \d| order|local", said)
+    assert said.count("\n") == tree(plan, verbose=True).plain.count("\n")
 
 
 def test_every_operator_is_in_the_tree_once(toll: Plan):

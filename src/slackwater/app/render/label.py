@@ -42,12 +42,12 @@ class Label:
     edge: str
 
 
-def label(plan: Plan) -> Label:
-    """The label of one operator of a plan."""
-    return Label(type(plan).__name__, _parameters(plan), _edge(plan))
+def label(plan: Plan, *, verbose: bool = False) -> Label:
+    """The label of one operator of a plan; `verbose` adds what only the optimiser looks at: class, order, locality."""
+    return Label(type(plan).__name__, parameters(plan), _edge(plan, verbose))
 
 
-def _parameters(plan: Plan) -> str:
+def parameters(plan: Plan) -> str:
     match plan:
         case Scan():
             return _scan(plan)
@@ -101,17 +101,17 @@ def _item(item: Item) -> str:
     return item.expr.sql if item.expr.sql in (item.name, f"`{item.name}`") else f"{item.expr.sql} AS {item.name}"
 
 
-def _edge(plan: Plan) -> str:
+def _edge(plan: Plan, verbose: bool) -> str:
     key = key_of(plan)
     kind = class_of(plan)
     instants = instants_of(plan)
     parts = [
         _columns(plan),
         "no key" if key is None else f"key ({', '.join(key)})",
-        f"class {kind.value} {kind.name.lower()}",
-        f"{order_of(plan).value} order",
+        f"class {kind.value} {kind.name.lower()}" if verbose else "",
+        f"{order_of(plan).value} order" if verbose else "",
         f"every {instants.every}" if instants.jumping else "every row",
-        "local" if is_local(plan) else "",
+        "local" if verbose and is_local(plan) else "",
     ]
     return " · ".join(part for part in parts if part)
 

@@ -12,7 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from slackwater.algebra.nodes import Plan, inputs
-from slackwater.app.render.label import label
+from slackwater.app.render.label import parameters
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 216, 52, 18, 34
 """Pixels of a box, and between two boxes."""
@@ -45,8 +45,7 @@ def graph_of(plan: Plan, run_by: Sequence[str] = (), sink: str = "") -> dict[str
 
     def visit(each: Plan) -> int:
         number = len(nodes)
-        said = label(each)
-        nodes.append({"name": said.name, "parameters": said.parameters, "by": "", "reads": []})
+        nodes.append({"name": type(each).__name__, "parameters": parameters(each), "by": "", "reads": []})
         nodes[number]["by"] = run_by[number] if number < len(run_by) else ""
         nodes[number]["reads"] = [visit(source) for source in inputs(each)]
         return number

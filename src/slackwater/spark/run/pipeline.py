@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -173,7 +172,6 @@ class Running:
         self.delivery = delivery
         self.readers = readers
         self.silence = Silence(pipeline.plan, monotonic(), readers)
-        self.told: object = None
 
     def progress(self) -> Iterator[Progress]:
         """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
@@ -207,22 +205,10 @@ class Running:
 
     def news(self) -> list[Progress]:
         """The records of the batches that ended since the last call."""
-        records = [record for event in self._events() if (record := self.ledger.entered(event)) is not None]
+        records = self.ledger.read(self.query)
         for control in records[-1].controls if records else ():
             self.silence.heard_of(control.stream, control.account.rows, control.account.newest, monotonic())
         return records
-
-    def _events(self) -> Sequence[Mapping[str, Any]]:
-        """Spark's progress since the last call, perhaps with some before. All of it is a hundred records, fetched and
-        parsed in the process in which controllers run: mostly there is none that is new, or one."""
-        latest = self.query.lastProgress
-        if latest is None:
-            return []
-        before, self.told = self.told, (str(latest["runId"]), latest["batchId"], latest["timestamp"])
-        if self.told == before:
-            return []
-        alone = "addBatch" in latest["durationMs"] and latest["batchId"] == self.ledger.batch + 1
-        return [latest] if alone else self.query.recentProgress
 
     def flush(self) -> None:
         """Runs on, once what there was is read, until every window is closed: no more rows are expected.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
@@ -130,7 +131,7 @@ class Ledger:
     """Turns Spark's progress events of one query, in order, into records; remembers what was counted before.
 
     A query that is resumed goes on from the accounts, by control, that its checkpoint has; `after` gives those after a
-    batch.
+    batch. `told` is what the controls say of the last batch, for queries that are no pipelines.
     """
 
     def __init__(
@@ -139,13 +140,32 @@ class Ledger:
         dratios: Mapping[str, float | None],
         after: Callable[[int], Mapping[str, Account]],
         kept: Mapping[str, Account] = MappingProxyType({}),
+        told: Callable[[], str] = lambda: "{}",
     ) -> None:
         self.pipeline = pipeline
         self.dratios = dratios
         self.after = after
         self.accounts = dict(kept)
+        self.told = told
         self.refused: Counter[str] = Counter()
         self.batch = -1
+        self.reported: object = None
+
+    def read(self, query: StreamingQuery) -> list[Progress]:
+        """Return the records of the batches that ended since the last call."""
+        return [record for event in self._events(query) if (record := self.entered(event)) is not None]
+
+    def _events(self, query: StreamingQuery) -> Sequence[Mapping[str, Any]]:
+        """Spark's progress since the last call, perhaps with some before. All of it is a hundred records, fetched and
+        parsed in the process in which controllers run: mostly there is none that is new, or one."""
+        latest = query.lastProgress
+        if latest is None:
+            return []
+        before, self.reported = self.reported, (str(latest["runId"]), latest["batchId"], latest["timestamp"])
+        if self.reported == before:
+            return []
+        alone = "addBatch" in latest["durationMs"] and latest["batchId"] == self.batch + 1
+        return [latest] if alone else query.recentProgress
 
     def entered(self, event: Mapping[str, Any]) -> Progress | None:
         """The record of an event, unless that event is no batch or was seen before."""
@@ -162,7 +182,7 @@ class Ledger:
             for field, name in COUNTED.items()
         }
         read, refused, output = _read(observed), _refused(observed), _values(observed.get(OUTPUT, {}))
-        seen = json.loads(output.get(TOLD) or "{}")
+        seen = json.loads(output.get(TOLD) or self.told())
         self.refused.update(refused)
         counts["rows_in"] += sum(read.values())
         return Progress(
@@ -197,7 +217,14 @@ class Ledger:
         return with_reasons(Rejections(stream, f"{self.pipeline}{several}$rejected", rows, rejected), observed)
 
 
-def accounts(query: StreamingQuery) -> dict[str, Account]:
+class Accounts(dict[str, Account]):
+    """Accounts by the names of their streams; in a notebook, a table."""
+
+    def _repr_html_(self) -> str:
+        return str(import_module("slackwater.app.notebook").accounts_html(self))
+
+
+def accounts(query: StreamingQuery) -> Accounts:
     """What the controls of a query have counted so far, by the names of their streams.
 
     The control of a DataFrame has the name of its event time. A query that has ended is still known, until another
@@ -209,7 +236,7 @@ def accounts(query: StreamingQuery) -> dict[str, Account]:
     `held_time / on_time` is for how many milliseconds one has waited on average. `help(type(account))` has all fields.
     """
     found = controls_of(SparkSession.active()).accounts(str(query.runId))
-    return {stream_of(name): account for name, account in found.items()}
+    return Accounts({stream_of(name): account for name, account in found.items()})
 
 
 def _read(observed: Mapping[str, Any]) -> dict[str, int]:

@@ -17,6 +17,7 @@ from typing import ClassVar
 from pyspark.sql import SparkSession
 
 from slackwater.algebra.nodes import Policy
+from slackwater.algebra.policies import effective
 from slackwater.disorder import Controller
 from slackwater.errors import SlackwaterError
 from slackwater.spark.shim.compiled import own_folder
@@ -195,6 +196,11 @@ class Controls:
         """What the controls of a run have counted, by their names."""
         found = self.runs.get(run)
         return {name: each.controlled.account for name, each in found.controls.items()} if found else {}
+
+    def dratios(self, run: str) -> dict[str, float | None]:
+        """The share of late rows that each control of a run may leave, by its name."""
+        found = self.runs.get(run)
+        return {name: effective(each.spec.policy).dratio for name, each in found.controls.items()} if found else {}
 
     def told(self, run: str) -> str:
         """What the controls of a run saw in its last batch, as JSON."""

@@ -104,3 +104,13 @@ def test_after_an_outage_the_backlog_comes_in_order_and_ten_times_as_fast():
 def test_a_wrong_option_is_named(options, told):
     with pytest.raises(InputError, match=told):
         recipe(**options)
+
+
+def test_a_slow_stretch_multiplies_the_delays_of_its_time_and_no_others():
+    plain, slow = (
+        recipe(rate="500", seed="3"),
+        recipe(rate="500", seed="3", slow="4", slow_from="5 seconds", slow_for="3 seconds"),
+    )
+    for second in range(10):
+        calm, here = (delays(each.between(second * SECOND, (second + 1) * SECOND)) for each in (plain, slow))
+        assert np.allclose(here, calm * (4 if 5 <= second < 8 else 1), atol=1e-5)

@@ -20,6 +20,7 @@ LONGEST = 86_400e6
 class Delays:
     """Delays in ticks with a given mean; `drift` lets the mean rise and fall by that factor, once per `period`.
 
+    From `slow_from` on, for `slow_for`, all delays are `slow` times as long: a slow minute between calm ones.
     `changing` is ADC-J's stream: a mean in [0, mean] and a deviation in [0, deviation], new in each period.
     """
 
@@ -30,6 +31,9 @@ class Delays:
     drift: float
     period: float
     seed: int
+    slow: float = 1.0
+    slow_from: float = 0.0
+    slow_for: float = 0.0
 
     @classmethod
     def of(cls, options: Options) -> Delays:
@@ -42,11 +46,15 @@ class Delays:
             options.number("drift", 1.0, least=1.0),
             max(1, options.time("drift_every", "1 minute")),
             options.whole("seed", 0) or 0,
+            options.number("slow", 1.0, least=1.0),
+            options.time("slow_from", "0 seconds"),
+            options.time("slow_for", "1 minute"),
         )
 
     def draw(self, rng: np.random.Generator, times: Floats) -> Floats:
         """One delay for each of these times (ticks since the start)."""
         scale: Floats = np.exp(np.log(self.drift) * np.sin(2 * np.pi * times / self.period))
+        scale[(times >= self.slow_from) & (times < self.slow_from + self.slow_for)] *= self.slow
         delays: Floats = np.clip(self._standard(rng, times) * scale, 0.0, LONGEST)
         return delays
 

@@ -22,7 +22,7 @@ CATCH_UP = 10
 HELD_UP = "__held_up"
 NAMES = (
     "stream", "rate", "rows", "senders", "delay", "mean", "deviation", "shape", "drift", "drift_every",
-    "outage", "outage_every", "seed", "start", "event", "arrival",
+    "slow", "slow_from", "slow_for", "outage", "outage_every", "seed", "start", "event", "arrival",
 )  # fmt: skip
 
 
