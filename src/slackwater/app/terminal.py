@@ -22,7 +22,7 @@ COLOURS = {Level.GOOD: "green", Level.WARNING: "yellow", Level.BROKEN: "red"}
 
 def view(board: Board, width: int = 80) -> RenderableType:
     """Return what a terminal of this width shows now."""
-    followed = list(board.pipelines.values())
+    followed = [each for each in board.pipelines.values() if each.record]
     if not followed:
         return Text("waiting for the first batch ...", style="dim")
     parts: list[RenderableType] = [*_warnings(board, width), _table(followed[:PIPELINES], board.clock())]
