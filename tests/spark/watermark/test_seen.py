@@ -60,6 +60,15 @@ def test_a_bucket_holds_the_delays_around_its_middle_and_there_are_few():
     assert np.all(np.abs(delays - MIDDLES[buckets]) <= 0.051 * delays + 1)
 
 
+def test_a_batch_that_releases_nothing_leaves_the_holds_as_they_were():
+    sight, nothing = Sight(), np.empty(0, np.int64)
+    event, arrival = np.array([START, START + 10]), np.array([START + 100, START + 110])
+    released = np.array([START]), np.array([1])
+    first = sight.see(Reading(Batch(2, event, arrival)), 0, START + 500, released, 0)
+    then = sight.see(Reading(Batch(0, nothing, nothing)), 0, START + 900, (nothing, nothing), 0)
+    assert (then.hold_p50, then.hold_p99) == (first.hold_p50, first.hold_p99) and first.hold_p50 > 0
+
+
 def test_a_batch_without_rows_shows_nothing():
     nothing = np.empty(0, np.int64)
     seen = Sight().see(Reading(Batch(0, nothing, nothing)), 5, 9, (nothing, nothing), 0)

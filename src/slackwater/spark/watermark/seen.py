@@ -57,17 +57,20 @@ class Sight:
 
     def __init__(self) -> None:
         self.recent: Weights = np.zeros(BUCKETS)
+        self.holds = 0.0, 0.0
 
     def see(self, reading: Reading, against: int, clock: int, released: Run, skew: int) -> Seen:
         """Return what a batch shows: its rows were late `against` a punctuation, and it `released` rows at `clock`."""
         event, arrival, delay, count = _rows(reading, skew)
         counts = np.bincount(bucket_of(delay), count, BUCKETS)
         self.recent = self.recent * REMEMBERED + counts
+        if len(released[0]):  # a batch that releases nothing says nothing about holds: the last ones stand
+            self.holds = _holds(released, clock, self.recent)
         late = np.flatnonzero((event < against) & (event >= EPOCH))[-LATE_ROWS:]
         filled = np.flatnonzero(counts)
         return Seen(
             dict(zip(filled.tolist(), counts[filled].astype(int).tolist(), strict=True)),
-            *_holds(released, clock, self.recent),
+            *self.holds,
             tuple(zip(event[late].tolist(), arrival[late].tolist(), strict=True)),
             against,
         )
@@ -106,7 +109,7 @@ def _holds(released: Run, clock: int, delays: Weights) -> tuple[float, float]:
     from the recent delays that are not larger than the age.
     """
     event, count = released
-    if not len(event) or not delays.any():
+    if not delays.any():
         return 0.0, 0.0
     order = np.argsort(event)
     ranks = np.cumsum(count[order])
