@@ -62,7 +62,7 @@ def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
     numbers: dict[tuple[int, ...], int] = {}
     for number, (rows, marks) in enumerate(batches):
         given = {name: record_batch(kernel, name, each) for name, each in rows.items()}
-        state, lines, late, refused, log = kernel.step(state, given, marks)
+        state, lines, late, refused, log, _ = kernel.step(state, given, marks)
         made.changes += changes_in(log, number, numbers)
         made.lines.append(lines)
         made.late.append({name: plain_rows(each) for name, each in late.items()})

@@ -68,11 +68,12 @@ class AtBoundaries:
         none = pa.RecordBatch.from_pylist([], self.chain.chain.schema)
         state, output, late = self.chain.step(state, batches.get(self.input, none), mark)
         log = self._log(output)
+        now = int(state.head[PUNCTUATION][0].as_py())
         if self.net:
-            log = compressed(log, int(state.head[PUNCTUATION][0].as_py()))
+            log = compressed(log, now)
         refused = {self.input: none}
         lines = written(log, self.profile, self.key, self.net, self.upserts)
-        return Step(state, lines, {self.input: late}, refused, log)
+        return Step(state, lines, {self.input: late}, refused, log, now)
 
     def _log(self, output: pa.RecordBatch) -> Log:
         start = ints(output.column(EVENT_TIME))

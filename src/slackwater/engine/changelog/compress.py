@@ -18,13 +18,18 @@ ODD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
 """Spreads neighbouring numbers far apart."""
 
 
-def compressed(log: Log, now: int) -> Log:
-    """The changelog that leaves the same tuples alive at the end of the batch, when the punctuation is `now`."""
+def compressed(log: Log, now: int | Ints) -> Log:
+    """The changelog that leaves the same tuples alive at the end of the batch, when the punctuation is `now`.
+
+    Where changelogs of several stretches are one, `now` has the punctuation of each tuple, of those ended first.
+    """
+    ended = len(log.at)
+    until_ended, until_born = (now, now) if isinstance(now, int) else (now[:ended], now[ended:])
     of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
     before = of < 0
-    lives = log.born.end >= now
+    lives = log.born.end >= until_born
     lives[of[~before]] = False
-    begun, told = np.flatnonzero(lives), np.flatnonzero(before & (log.ended.end >= now))
+    begun, told = np.flatnonzero(lives), np.flatnonzero(before & (log.ended.end >= until_ended))
     if _meet(log.born, begun, log.ended, told):
         begun, told = _different(log.born, begun, log.ended, told)
     return Log(log.born.at(begun), log.ended.at(told), log.at[told], of[told])

@@ -36,7 +36,7 @@ PUNCTUATION = "punctuation"
 class Step(NamedTuple):
     """What a step yields: the next state, the rows of the changelog, and by input the rows that were late or refused.
 
-    `log` is the changelog before it was written as rows.
+    `log` is the changelog before it was written as rows, `now` the end of the stretch of time that it is about.
     """
 
     state: State
@@ -44,6 +44,7 @@ class Step(NamedTuple):
     late: dict[str, pa.RecordBatch]
     refused: dict[str, pa.RecordBatch]
     log: Log
+    now: int
 
 
 class Changes:
@@ -113,7 +114,7 @@ class Changes:
         by_input = [(self._input(source), each) for source, each in taken.items()]
         late = {name: each.late for name, each in reversed(by_input)}
         refused = {name: each.refused for name, each in reversed(by_input)}
-        return Step(memory.state(), self._written(log), late, refused, log)
+        return Step(memory.state(), self._written(log), late, refused, log, span.now)
 
     def _taken(
         self, memory: Memory, batches: Mapping[str, pa.RecordBatch], marks: Mapping[str, int], span: Span

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import NO_INTS, Bools, Index, Ints, joined, picked, stacked
+from slackwater.engine.arrays import NO_INTS, Bools, Index, Ints, joined, picked, stacked, table
 from slackwater.engine.keys import dense
 from slackwater.engine.order import ascending, stable
 from slackwater.engine.rows import Rows
@@ -98,6 +98,39 @@ def arranged(log: Log, order: Index) -> Log:
         back[order], back[-1] = np.arange(len(order)), -1
         of = back[of]
     return Log(log.born.at(order), log.ended, log.at, of)
+
+
+SIGN, START, END, BORN, NOW, BLOB = LOG_COLUMNS = ("#sign", "#start", "#end", "#born", "#now", "#blob")
+"""The columns of a changelog that travels as rows: what is ended (0) or begins (1), from when to when; the number of
+the tuple among those that begin, which what is ended in the same stretch refers to; the end of the stretch; and which
+of several changelogs that travel together it is."""
+
+
+def rows_of(log: Log, now: int) -> pa.RecordBatch:
+    """A changelog as rows, tuples that are ended first, so that others can add or change columns."""
+    of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
+    rows = stacked([log.ended.rows, log.born.rows])
+    ended, born = len(log.at), len(log.born)
+    columns = {
+        SIGN: np.repeat([0, 1], [ended, born]),
+        START: np.concatenate([log.at, log.born.start]),
+        END: np.concatenate([log.ended.end, log.born.end]),
+        BORN: np.concatenate([of, np.arange(born)]),
+        NOW: np.full(ended + born, now),
+        BLOB: np.zeros(ended + born, np.int64),
+    }
+    return table({**columns, **dict(zip(rows.schema.names, rows.columns, strict=True))})
+
+
+def log_of(rows: pa.RecordBatch) -> tuple[Log, Ints]:
+    """The changelog of rows that were made so, of which a filter may have left out some, and the ends of stretches."""
+    sign, start, end, born, now, blob = (rows.column(name).to_numpy() for name in LOG_COLUMNS)
+    own = rows.drop_columns(list(LOG_COLUMNS))
+    gone, come = np.flatnonzero(sign == 0), np.flatnonzero(sign == 1)
+    tuples = Tuples(picked(own, come), start[come], end[come], (blob[come], born[come]))
+    ended = Tuples(picked(own, gone), start[gone], end[gone], (blob[gone], born[gone]))
+    of = np.where(born[gone] < 0, -1, located(tuples.ids, ended.ids))
+    return Log(tuples, ended, start[gone], of), np.concatenate([now[gone], now[come]])
 
 
 def located(ids: Sequence[Ints], wanted: Sequence[Ints]) -> Ints:

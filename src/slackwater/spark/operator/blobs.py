@@ -7,12 +7,14 @@ values instead of many small ones, and no column changes its type on the way (pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
+from slackwater.engine.changelog.log import BLOB
 from slackwater.engine.stages import BATCH, PLACE
 
 BUCKET = "__bucket"
@@ -93,11 +95,19 @@ def structs_of(schema: pa.Schema) -> Mapped:
     """For `mapInArrow`: the rows of every blob in the column that its output names; the other columns are NULL."""
 
     def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        numbers = count()
         for batch in batches:
             for name, body in zip(batch.column("output").to_pylist(), batch.column("body"), strict=True):
-                yield from (_tagged(name, rows, schema) for rows in read(body.as_buffer()))
+                number = next(numbers)
+                yield from (_tagged(name, _numbered(rows, number), schema) for rows in read(body.as_buffer()))
 
     return mapped
+
+
+def _numbered(rows: pa.RecordBatch, number: int) -> pa.RecordBatch:
+    """Rows of a changelog with the number of their blob: the numbers of their tuples count within it."""
+    place = rows.schema.get_field_index(BLOB)
+    return rows if place < 0 else rows.set_column(place, BLOB, pa.array(np.full(rows.num_rows, number)))
 
 
 def _tagged(name: str, rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:

@@ -50,7 +50,7 @@ def changes_of(plan: Plan) -> Node:
     if instants_of(plan).at_boundaries and not changing(plan) and one_stream(plan):
         return _at_boundaries(plan)
     root = lowered(plan)
-    wanted = unique([schema_of(plan).reference(field) for field in schema_of(plan)])
+    wanted = result_names(plan)
     if wanted != root.names:
         fields = zip(wanted, root.names, schema_of(plan), strict=True)
         items = [[new, ["column", old], field.type] for new, old, field in fields]
@@ -58,6 +58,11 @@ def changes_of(plan: Plan) -> Node:
         root = edged(plan, renamed, wanted, [root.node])
     scans = {node.stream: node for node in walk(plan) if isinstance(node, Scan)}
     return {"inputs": {name: _input(scan) for name, scan in scans.items()}, "query": meeting(root.node)}
+
+
+def result_names(plan: Plan) -> tuple[str, ...]:
+    """The names of a changelog's columns: with the alias where the name alone is not unique."""
+    return unique([schema_of(plan).reference(field) for field in schema_of(plan)])
 
 
 def _at_boundaries(plan: Plan) -> Node:

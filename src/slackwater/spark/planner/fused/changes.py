@@ -12,22 +12,28 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from slackwater.algebra.nodes import Disorder, Plan, Scan, walk
+from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.engine.arrays import EARLIEST
 from slackwater.engine.changelog.boundaries import AtBoundaries, changelog_kernel
+from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import check_profile
 from slackwater.engine.changelog.structures import Kept
 from slackwater.engine.state import State
 from slackwater.errors import InputError, QueryError
 from slackwater.spark.operator.blobs import BUCKETS
-from slackwater.spark.operator.entry import Entry
-from slackwater.spark.operator.host import Input, hosted, output, tagged
+from slackwater.spark.operator.entry import types_in
+from slackwater.spark.operator.host import Input, hosted, tagged
 from slackwater.spark.operator.kernel import RESULT, Batches
-from slackwater.spark.planner.fused.changelog import changes_of
+from slackwater.spark.operator.writing import profile_schema, to_profile
+from slackwater.spark.planner.fused.changelog import changes_of, result_names
+from slackwater.spark.planner.fused.edges import key_under
+from slackwater.spark.planner.fused.finish import finished
 from slackwater.spark.planner.fused.partitioning import Partitioning
 from slackwater.spark.planner.fused.partitioning import partitioning as columns_of
+from slackwater.spark.planner.fused.split import COMPUTED, After, Split, split, with_stand_ins
 from slackwater.spark.relation import quoted
 from slackwater.spark.watermark.control import Reads
 
@@ -57,8 +63,11 @@ DEFAULT = Form()
 class ChangesKernel:
     """A changelog's kernel, as the host wants it."""
 
-    def __init__(self, document: str, form: Form) -> None:
-        self.kernel = changelog_kernel(document, form.net, form.profile, form.upserts)
+    def __init__(self, document: str, form: Form | None) -> None:
+        """Without a form the changelog is given as rows that Spark can change before it is written."""
+        self.form = form
+        plain = form or Form(net=False)
+        self.kernel = changelog_kernel(document, plain.net, plain.profile, plain.upserts)
         self._outputs = {name: batch.schema for name, batch in self.step(self.init(), {}, EARLIEST)[1].items()}
 
     @property
@@ -78,8 +87,14 @@ class ChangesKernel:
         return State.read(fetch)
 
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
-        after, changelog, _, refused, _ = self.kernel.step(state, batches, punctuation)
-        return after, {RESULT: changelog} | {output_of(name): rows for name, rows in refused.items()}
+        after, changelog, _, refused, log, now = self.kernel.step(state, batches, punctuation)
+        result = rows_of(log, now) if self.form is None else changelog
+        return after, {RESULT: result} | {output_of(name): _declared(rows) for name, rows in refused.items()}
+
+
+def _declared(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows without the columns that were computed of them."""
+    return rows.select([name for name in rows.schema.names if not name.startswith(COMPUTED)])
 
 
 def output_of(stream: str) -> str:
@@ -98,9 +113,7 @@ def refused_by(metrics: Mapping[str, int | None]) -> dict[str, int]:
 
 def changelog(plan: Plan, streams: Inputs, reads: Reads, form: Form = DEFAULT) -> DataFrame:
     """A streaming DataFrame of the changelog, to be written in append mode. On batch DataFrames, that of all rows."""
-    kernel, blobs = _hosted(plan, streams, reads, form, (RESULT,))
-    schema = kernel.outputs[RESULT]
-    return output(blobs, RESULT, schema, schema.names)
+    return with_refused(plan, streams, reads, form, RESULT, {}).select(f"{RESULT}.*")
 
 
 def with_refused(
@@ -111,27 +124,45 @@ def with_refused(
     `result` names that of the changelog, `refused` those of each stream whose rows are wanted.
     """
     names = {RESULT: result} | {output_of(stream): column for stream, column in refused.items()}
-    kernel, blobs = _hosted(plan, streams, reads, form, tuple(names))
+    divided = _divided(plan)
+    kernel, blobs = _hosted(divided, streams, reads, None if divided.after else form, tuple(names))
     rows = tagged(blobs, {name: kernel.outputs[name] for name in names})
+    if divided.after:
+        rows = _written(rows, divided.after, plan, form)
     return rows.select(*(F.col(quoted(name)).alias(column) for name, column in names.items()))
 
 
+def _written(rows: DataFrame, after: After, plan: Plan, form: Form) -> DataFrame:
+    """The changelog after the select list and HAVING, which Spark evaluates."""
+    own, others = rows.select(f"{RESULT}.*").columns, rows.columns[1:]
+    flat = rows.select(*(F.col(f"{RESULT}.{quoted(name)}").alias(name) for name in own), *map(quoted, others))
+    made = finished(flat, after, result_names(plan), [*LOG_COLUMNS, *others])
+    arrow = to_arrow_schema(made.schema)
+    columns = pa.schema([arrow.field(name) for name in result_names(plan)])
+    about = form.profile, key_under(plan, result_names(plan)), form.net, form.upserts
+    lines = profile_schema(columns, *about)
+    schema = pa.schema([pa.field(RESULT, pa.struct(list(lines))), *(arrow.field(name) for name in others)])
+    return made.mapInArrow(to_profile(schema, columns.names, *about), from_arrow_schema(schema))
+
+
 def _hosted(
-    plan: Plan, streams: Inputs, reads: Reads, form: Form, wanted: tuple[str, ...]
+    divided: Split, streams: Inputs, reads: Reads, form: Form | None, wanted: tuple[str, ...]
 ) -> tuple[ChangesKernel, DataFrame]:
-    document = json.dumps(changes_of(plan))
+    rows = {entry.scan.stream: entry.rows(streams, reads) for entry in divided.entries}
+    core = divided.with_types({name: types_in(each) for name, each in rows.items()}).core
+    document = json.dumps(changes_of(core))
     make = partial(kernel_of, document, form)
     kernel, by = make(), _columns(document)
     inputs = {
-        name: Input(
-            entry.rows(streams, reads).select(*map(quoted, kernel.inputs[name].names)),
+        entry.scan.stream: Input(
+            rows[entry.scan.stream].select(*map(quoted, kernel.inputs[entry.scan.stream].names)),
             entry.clock(streams),
-            by.get(name, ()),
+            by.get(entry.scan.stream, ()),
         )
-        for name, entry in _entries(plan).items()
+        for entry in divided.entries
     }
-    about = json.dumps([document, asdict(form), by, BUCKETS])
-    refusing = [output_of(node.stream) for node in walk(plan) if isinstance(node, Scan) and node.change_type]
+    about = json.dumps([document, asdict(form) if form else None, by, BUCKETS])
+    refusing = [output_of(node.stream) for node in walk(core) if isinstance(node, Scan) and node.change_type]
     counted = tuple(dict.fromkeys(refusing))
     return kernel, hosted(make, inputs, hashlib.sha256(about.encode()).hexdigest(), wanted, counted)
 
@@ -139,8 +170,7 @@ def _hosted(
 def refusal(plan: Plan) -> str | None:
     """Why a query's changelog cannot be computed; None if it can."""
     try:
-        kernel_of(json.dumps(changes_of(plan)), DEFAULT)
-        _entries(plan)
+        _kernel(_divided(plan))
     except QueryError as refused:
         return str(refused).splitlines()[0]
     return None
@@ -167,20 +197,22 @@ def flag(options: Mapping[str, str], name: str, *, default: bool) -> bool:
 
 def describe(plan: Plan) -> Partitioning:
     """How the operator of a changelog is partitioned, and why."""
-    by = _columns(json.dumps(changes_of(plan)))
+    divided = _divided(plan)
+    by = _columns(json.dumps(changes_of(with_stand_ins(divided.core))))
     if not by or not all(by.values()):
         return Partitioning((), "no column that every operator can be taken apart by")
-    columns = tuple(f"{name}.{column}" for name, own in by.items() for column in own)
+    texts = {(entry.scan.stream, item.name): item.expr.sql for entry in divided.entries for item in entry.columns}
+    columns = tuple(f"{name}.{texts.get((name, column), column)}" for name, own in by.items() for column in own)
     return Partitioning(columns, "no operator needs rows of two of them together")
 
 
 def kept_by(plan: Plan) -> list[Kept]:
     """Every operator of a changelog with its class, its key and what it keeps."""
-    return kernel_of(json.dumps(changes_of(plan)), DEFAULT).kernel.kept
+    return _kernel(_divided(plan)).kernel.kept
 
 
 @lru_cache(maxsize=64)
-def kernel_of(document: str, form: Form) -> ChangesKernel:
+def kernel_of(document: str, form: Form | None) -> ChangesKernel:
     """The kernel of a description, compiled once in each worker."""
     return ChangesKernel(document, form)
 
@@ -193,19 +225,22 @@ def _columns(document: str) -> dict[str, tuple[str, ...]]:
     return cuts_of(kernel.query) or {}
 
 
-def _entries(plan: Plan) -> dict[str, Entry]:
-    """The controlled streams of a plan by name; one that is read twice must have one policy."""
-    controls = [node for node in walk(plan) if isinstance(node, Disorder)]
-    found: dict[str, Entry] = {}
-    for control in controls:
-        entry = Entry(control)
-        name = entry.scan.stream
-        if name in found and found[name].disorder.policy != control.policy:
+def _kernel(divided: Split) -> ChangesKernel:
+    """The kernel, as far as it is known without Spark."""
+    return kernel_of(json.dumps(changes_of(with_stand_ins(divided.core))), DEFAULT)
+
+
+def _divided(plan: Plan) -> Split:
+    """The plan between Spark and the engine; a stream that is read twice must have one policy."""
+    policies: dict[str, Policy] = {}
+    for control in (node for node in walk(plan) if isinstance(node, Disorder)):
+        assert isinstance(control.child, Scan)  # noqa: S101
+        name = control.child.stream
+        if policies.setdefault(name, control.policy) != control.policy:
             raise QueryError(
                 "SW-308",
                 f"the changelog reads '{name}' under two disorder policies",
                 expected="one policy for each stream",
                 hint="state the same DRATIO, SLACK or BSIZE in both brackets",
             )
-        found.setdefault(name, entry)
-    return found
+    return split(plan)

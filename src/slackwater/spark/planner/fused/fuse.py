@@ -5,24 +5,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, emits_changes, walk
 from slackwater.engine.chain import parse
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKETS
-from slackwater.spark.operator.entry import Entry, entered
+from slackwater.spark.operator.entry import types_in
 from slackwater.spark.operator.host import Input, Stage, chained, hosted, output
 from slackwater.spark.operator.kernel import RESULT, kernel_of, plain_columns, stage_of
+from slackwater.spark.operator.operator import Make
 from slackwater.spark.planner.fused import changes
 from slackwater.spark.planner.fused.changes import DEFAULT, Form, changelog, refusal
 from slackwater.spark.planner.fused.cutting import CHAIN, Stages, stages, whole
+from slackwater.spark.planner.fused.finish import finished
 from slackwater.spark.planner.fused.lowering import chain_of
+from slackwater.spark.planner.fused.partitioning import spelled
+from slackwater.spark.planner.fused.split import split, with_stand_ins
 from slackwater.spark.relation import quoted
 from slackwater.spark.watermark.control import Reads
 
@@ -36,8 +39,13 @@ def fuse(plan: Plan, streams: Inputs, reads: Reads | None = None, form: Form = D
     """
     if emits_changes(plan):
         return changelog(plan, streams, reads or Reads(), form)
-    made = _made(plan, chain=chains(streams))
-    return output(made.blobs(streams, reads or Reads()), RESULT, made.schema, plain_columns(made.schema))
+    divided = split(plan)
+    (entry,) = divided.entries
+    rows = entry.rows(streams, reads or Reads())
+    made = _made(divided.with_types({entry.scan.stream: types_in(rows)}).core, chain=chains(streams))
+    schema = made.whole().outputs[RESULT]
+    result = output(made.blobs(rows, entry.clock(streams)), RESULT, schema, plain_columns(schema))
+    return finished(result, divided.after, schema_of(plan).names) if divided.after else result
 
 
 def reason(plan: Plan) -> str | None:
@@ -53,7 +61,7 @@ def reason(plan: Plan) -> str | None:
             case Scan(change_type=str()):
                 return "a stream with CHANGELOG BY is not for the fused operator of final answers"
     try:
-        _made(plan)
+        _made(with_stand_ins(split(plan).core)).whole()
     except QueryError as refused:
         return str(refused).splitlines()[0]
     return None
@@ -61,7 +69,11 @@ def reason(plan: Plan) -> str | None:
 
 def describe(plan: Plan, *, chain: bool = True) -> Stages:
     """How the fused operator of a plan is partitioned, and why; with `chain`, each of them if there can be several."""
-    return Stages((changes.describe(plan),)) if emits_changes(plan) else _made(plan, chain=chain).stages
+    if emits_changes(plan):
+        return Stages((changes.describe(plan),))
+    divided = split(plan)
+    found = _made(with_stand_ins(divided.core), chain=chain).stages
+    return replace(found, each=tuple(spelled(each, divided.entries) for each in found.each))
 
 
 def chains(streams: Inputs) -> bool:
@@ -72,61 +84,32 @@ def chains(streams: Inputs) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """What a plan is made into: an operator, or several in a chain."""
+    """What the core of a plan is made into: an operator, or several in a chain."""
 
-    entry: Entry
+    stream: str
     document: str
     stages: Stages
 
     @property
-    def _whole(self) -> Any:
-        return partial(kernel_of, self.document, self.entry.scan.stream)
+    def whole(self) -> Make:
+        return partial(kernel_of, self.document, self.stream)
 
-    def _stage(self, number: int) -> Any:
-        return partial(stage_of, self.document, number, self.entry.scan.stream)
+    def _stage(self, number: int) -> Make:
+        return partial(stage_of, self.document, number, self.stream)
 
-    def blobs(self, streams: Inputs, reads: Reads) -> DataFrame:
-        name, columns = self.entry.scan.stream, [quoted(name) for name, _ in json.loads(self.document)["columns"]]
-        rows = self.entry.rows(streams, reads).select(*columns)
-        stream = Input(rows, self.entry.clock(streams), self.stages.columns[0])
+    def blobs(self, rows: DataFrame, clock: DataFrame | None) -> DataFrame:
+        stream = Input(rows.select(*map(quoted, self.whole().inputs[self.stream].names)), clock, self.stages.columns[0])
         about = json.dumps([self.document, self.stages.columns, BUCKETS])
         digest = hashlib.sha256(about.encode()).hexdigest()
         if not self.stages.cuts or not rows.isStreaming:
-            return hosted(self._whole, {name: stream}, digest, (RESULT,))
+            return hosted(self.whole, {self.stream: stream}, digest, (RESULT,))
         each = [Stage(self._stage(number), by) for number, by in enumerate(self.stages.columns)]
-        return chained(each, name, stream, digest)
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of the results."""
-        return self._whole().outputs[RESULT]
+        return chained(each, self.stream, stream, digest)
 
 
-def _made(plan: Plan, chain: bool = False) -> _Made:
-    entry, rest = entered(plan)
-    steps = chain_of(rest)
-    steps["columns"] = _needed(steps)
+def _made(core: Plan, chain: bool = False) -> _Made:
+    steps = chain_of(core)
     found = stages(parse(steps)) if chain else whole(parse(steps))
     document = json.dumps({**steps, "cuts": found.cuts} if found.cuts else steps)
-    return _Made(entry, document, found)
-
-
-def _needed(chain: dict[str, Any]) -> list[list[str]]:
-    """The columns that some step names, if the result is not the rows as they are."""
-    if not any(step["op"] in ("project", "aggregate") for step in chain["steps"]):
-        return list(chain["columns"])
-    named = {chain["time"], chain["arrival"], *_names(chain["steps"])}
-    return [column for column in chain["columns"] if column[0] in named]
-
-
-def _names(tree: Any) -> set[str]:
-    """Every string in a description: the names of columns are among them."""
-    match tree:
-        case str():
-            return {tree}
-        case dict():
-            return set().union(*map(_names, tree.values()))
-        case list() | tuple():
-            return set().union(*map(_names, tree))
-        case _:
-            return set()
+    (scan,) = [node for node in walk(core) if isinstance(node, Scan)]
+    return _Made(scan.stream, document, found)

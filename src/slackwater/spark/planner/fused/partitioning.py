@@ -6,6 +6,7 @@ columns that all of them have in common keep together what any of them needs.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -23,6 +24,7 @@ from slackwater.engine.chain import (
     Window,
 )
 from slackwater.engine.expressions import marks_of
+from slackwater.spark.operator.entry import Entry
 
 NUMBER = "row_number"
 
@@ -48,6 +50,13 @@ class Partitioning:
     def __str__(self) -> str:
         where = f"in buckets by {', '.join(self.columns)}" if self.columns else "in one bucket"
         return f"{where}: {self.reason}"
+
+
+def spelled(found: Partitioning, entries: Iterable[Entry]) -> Partitioning:
+    """A partitioning as people read it: computed columns by their expressions."""
+    texts = {item.name: item.expr.sql for entry in entries for item in entry.columns}
+    columns = tuple(texts.get(name, name) for name in found.columns)
+    return Partitioning(columns, re.sub(r"#\d+", lambda name: texts.get(name[0], name[0]), found.reason))
 
 
 def partitioning(chain: Chain) -> Partitioning:

@@ -1,0 +1,627 @@
+"""Divide a plan between Spark and the engine: Spark evaluates expressions, the engine runs what has state.
+
+Below the first operator that makes new rows, an expression is a column that Spark computes before rows reach the
+engine. WHERE becomes a condition of the scan, or a boolean column where rows must be counted before it. Above the
+last such operator, the select list and HAVING are Spark's as well. What is left is the core: the same operators over
+columns, with expressions only between two operators that have state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from slackwater.algebra import nodes as ops
+from slackwater.algebra.columns import schema_of
+from slackwater.algebra.expressions import Tree, column_node, columns, name_of, parsed, text, type_of
+from slackwater.algebra.nodes import Item, Plan
+from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field, Schema
+from slackwater.spark.operator.entry import Entry
+from slackwater.spark.planner.fused.expressions import is_small, may_fail
+from slackwater.spark.planner.narrow import covered
+
+COMPUTED = "#"
+"""The names of computed columns begin with this, so that no column of a stream is named so."""
+LAZY = (exp.And, exp.Or, exp.Case, exp.If, exp.Coalesce)
+"""What evaluates an operand only where the operands before it ask for it."""
+Types = Mapping[str, Mapping[str, str]]
+"""By stream, the types of its columns as Spark has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class After:
+    """What Spark does with the core's rows: filters and projections from the innermost on, over a schema.
+
+    `columns` has for each column of the schema that is used its name in the core's rows, `marks` for each attribute
+    of the instant.
+    """
+
+    steps: tuple[ops.Select | ops.Project, ...]
+    columns: Mapping[int, str]
+    marks: Mapping[str, str]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The streams with what Spark computes of them, the plan that the engine runs, and what Spark does afterwards."""
+
+    entries: tuple[Entry, ...]
+    core: Plan
+    after: After | None = None
+
+    def with_types(self, types: Types) -> Split:
+        """The same with the types that Spark gives to the columns of the streams."""
+        return replace(self, core=_typed(self.core, types))
+
+
+def split(plan: Plan) -> Split:
+    """Divide a plan; the result of the core, then of `after`, over the entries' rows is that of the plan."""
+    divided = _Divided(plan)
+    build, after = divided.finish(plan)
+    core = build()
+    return Split(divided.entries(core), divided.narrow(core), after)
+
+
+class _Ref(tuple[str, str]):
+    """A column of the core by its qualifier and its name."""
+
+    __slots__ = ()
+
+
+class _Source:
+    """A scan at one place of the plan. A view that is read twice has the same scan at two places."""
+
+    __slots__ = ("scan",)
+
+    def __init__(self, scan: ops.Scan) -> None:
+        self.scan = scan
+
+
+@dataclass(frozen=True, slots=True)
+class _Origin:
+    """A column as an expression over the columns of one scan, by their plain names."""
+
+    source: _Source
+    tree: Tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """An operator of the core: what its columns in the plan come from, and where they are now.
+
+    `guards` has for each scan below the conditions that its rows have passed, None where rows may be missing for
+    other reasons. `ask` adds a computed column and says where it is; `build` makes the operator once all were asked.
+    """
+
+    schema: Schema
+    origins: tuple[_Origin | None, ...]
+    refs: tuple[_Ref, ...]
+    guards: Mapping[_Source, tuple[Tree, ...] | None]
+    ask: Callable[[_Origin], _Ref]
+    build: Callable[[], Plan]
+    bare: bool = False
+
+    def place(self, reference: str) -> int | None:
+        """Which column a reference means; None for an attribute of the instant."""
+        if not self.schema.matching(reference) and reference.lower() in PSEUDO_COLUMNS:
+            return None
+        found = self.schema.find(reference)
+        return next(place for place, each in enumerate(self.schema.fields) if each is found)
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What is computed of a stream: the conditions that its rows have to meet, and columns by their text."""
+
+    control: ops.Disorder
+    may_drop: bool
+    conditions: list[Expr] = field(default_factory=list)
+    computed: dict[str, Item] = field(default_factory=dict)
+
+    def column(self, tree: Tree) -> str:
+        """The name of the column that has the value of an expression over the stream."""
+        if isinstance(tree, exp.Column):
+            return schema_of(self.control).find(name_of(tree)).name
+        sql = text(tree)
+        if sql not in self.computed:
+            kind = type_of(tree, schema_of(self.control))
+            self.computed[sql] = Item(f"{COMPUTED}{len(self.computed) + 1}", Expr(sql, kind))
+        return self.computed[sql].name
+
+
+class _Divided:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        controls = [node for node in ops.walk(plan) if isinstance(node, ops.Disorder)]
+        numbered = _names(plan, "row_number")
+        self.streams: dict[str, _Stream] = {}
+        for control in controls:
+            scan = _scan(control)
+            once = sum(_scan(each).stream == scan.stream for each in controls) == 1
+            may_drop = once and not numbered and scan.change_type is None
+            self.streams.setdefault(scan.stream, _Stream(control, may_drop))
+
+    def entries(self, core: Plan) -> tuple[Entry, ...]:
+        """The streams as the core reads them."""
+        kept = self._kept(core)
+        return tuple(
+            Entry(each.control, tuple(each.conditions), self._columns(each, kept[name]))
+            for name, each in self.streams.items()
+        )
+
+    def narrow(self, core: Plan) -> Plan:
+        """The core without columns that no operator names."""
+        kept = self._kept(core)
+        fields = {
+            name: tuple(Field(item.name, item.expr.type) for item in self._columns(each, kept[name]))
+            for name, each in self.streams.items()
+        }
+        return _with_fields(core, fields)
+
+    def _columns(self, stream: _Stream, kept: frozenset[str] | None) -> tuple[Item, ...]:
+        plain = [
+            Item(each.name, Expr(text(column_node(each.name)), each.type)) for each in _scan(stream.control).fields
+        ]
+        return tuple(item for item in [*plain, *stream.computed.values()] if kept is None or item.name.lower() in kept)
+
+    def _kept(self, core: Plan) -> dict[str, frozenset[str] | None]:
+        """By stream, the columns that the core needs, in lower case; None for all."""
+        hidden = list(covered(core, _is_control))
+        named = {name.rpartition(".")[2].lower() for node in ops.walk(core) for name in _references(node)}
+        kept: dict[str, frozenset[str] | None] = {}
+        for control in (node for node in ops.walk(core) if isinstance(node, ops.Disorder)):
+            scan = _scan(control)
+            clocks = {name.lower() for name in (scan.event_time, scan.arrival, *scan.key) if name}
+            whole = scan.change_type is not None or not any(each is control for each in hidden)
+            kept[scan.stream] = None if whole or kept.get(scan.stream, "") is None else frozenset(named | clocks)
+        return kept
+
+    # the operators
+
+    def frame(self, plan: Plan) -> _Frame:
+        match plan:
+            case ops.Scan():
+                return self._scan(plan)
+            case ops.Disorder(child=child):
+                below = self.frame(child)
+                return replace(below, build=lambda: replace(plan, child=below.build()), bare=True)
+            case ops.Window(child=child) | ops.Frequency(child=child):
+                return self._passed(plan, self.frame(child))
+            case ops.Subquery(query=query) | ops.View(query=query):
+                return self._named(plan, self.frame(query))
+            case ops.Select(child=child):
+                return self._selected(plan, self.frame(child))
+            case ops.Project():
+                return self._projected(plan, self.frame(plan.child))
+            case ops.Aggregate():
+                return self._aggregated(plan, self.frame(plan.child))
+            case ops.Join():
+                return self._joined(plan)
+            case ops.Distinct(child=child):
+                return _opaque(plan, (_exact(self.frame(child), child),))
+            case ops.Union(left=left, right=right) | ops.Minus(left=left, right=right):
+                return _opaque(plan, (_exact(self.frame(left), left), _exact(self.frame(right), right)))
+            case ops.Emit():
+                raise AssertionError("an Emit is the root of a plan")
+
+    def _scan(self, scan: ops.Scan) -> _Frame:
+        schema, stream, source = schema_of(scan), self.streams[scan.stream], _Source(scan)
+        origins = tuple(_Origin(source, column_node(each.name)) for each in schema)
+        refs = tuple(_Ref((each.qualifier, each.name)) for each in schema)
+
+        def ask(origin: _Origin) -> _Ref:
+            return _Ref((scan.alias, stream.column(origin.tree)))
+
+        def build() -> Plan:
+            computed = tuple(Field(item.name, item.expr.type) for item in stream.computed.values())
+            return replace(scan, fields=scan.fields + computed)
+
+        return _Frame(schema, origins, refs, {source: ()}, ask, build)
+
+    def _passed(self, plan: ops.Window | ops.Frequency, below: _Frame) -> _Frame:
+        """An operator that yields rows of its input as they are."""
+
+        def build() -> Plan:
+            child = below.build()
+            by = [below.refs[place] for place in map(below.place, plan.by) if place is not None]
+            return replace(plan, child=child, by=tuple(_reference(schema_of(child), ref) for ref in by))
+
+        return replace(below, build=build, bare=False)
+
+    def _named(self, plan: ops.Subquery | ops.View, below: _Frame) -> _Frame:
+        schema = schema_of(plan)
+
+        def ask(origin: _Origin) -> _Ref:
+            return _Ref((plan.alias, below.ask(origin)[1]))
+
+        refs = tuple(_Ref((plan.alias, name)) for _, name in below.refs)
+        build = lambda: replace(plan, query=below.build())  # noqa: E731
+        return _Frame(schema, below.origins, refs, below.guards, ask, build)
+
+    def _selected(self, plan: ops.Select, below: _Frame) -> _Frame:
+        condition = plan.condition
+        origin = _composed(parsed(condition.sql), below)
+        stream = None if origin is None else self.streams[origin.source.scan.stream]
+        if origin is not None and stream is not None and below.bare and stream.may_drop:
+            stream.conditions.append(Expr(text(origin.tree), "boolean"))
+            return below
+        joins = isinstance(plan.child, ops.Join)
+        written = _written_condition(condition, below) if joins else _written(parsed(condition.sql), below)
+        guards = {source: _guarded(known, origin, source) for source, known in below.guards.items()}
+
+        def build() -> Plan:
+            child = below.build()
+            return replace(plan, child=child, condition=_expr(written, child, "boolean"))
+
+        return replace(below, guards=guards, build=build, bare=False)
+
+    def _projected(self, plan: ops.Project, below: _Frame) -> _Frame:
+        trees = [parsed(item.expr.sql) for item in plan.items]
+        if below.bare and (places := _as_they_are(plan, below)) is not None:
+            origins, refs = zip(*((below.origins[place], below.refs[place]) for place in places), strict=True)
+            return replace(below, schema=schema_of(plan), origins=origins, refs=refs)
+        written = [_written(tree, below) for tree in trees]
+        origins = tuple(_composed(tree, below) for tree in trees)
+        more: dict[str, _Ref] = {}
+
+        def ask(origin: _Origin) -> _Ref:
+            for item, known in zip(plan.items, origins, strict=True):
+                if known is not None and known.source is origin.source and text(known.tree) == text(origin.tree):
+                    return _Ref(("", item.name))
+            ref = below.ask(origin)
+            names = {item.name.lower() for item in plan.items}
+            name = next(
+                name
+                for name in (ref[1], *(f"{COMPUTED}{ref[1]}{number}" for number in range(len(more) + 2)))
+                if name.lower() not in names and more.get(name, ref) == ref
+            )
+            more[name] = ref
+            return _Ref(("", name))
+
+        def build() -> Plan:
+            child = below.build()
+            own = [
+                Item(item.name, _expr(tree, child, item.expr.type))
+                for item, tree in zip(plan.items, written, strict=True)
+            ]
+            passed = [Item(name, _column(child, ref)) for name, ref in more.items()]
+            return ops.Project(child, (*own, *passed))
+
+        refs = tuple(_Ref(("", item.name)) for item in plan.items)
+        return _Frame(schema_of(plan), origins, refs, below.guards, ask, build, below.bare)
+
+    def _aggregated(self, plan: ops.Aggregate, below: _Frame) -> _Frame:
+        group = [_written(parsed(item.expr.sql), below) for item in plan.group]
+        calls = [_written_call(parsed(item.expr.sql), below) for item in plan.aggregates]
+
+        def build() -> Plan:
+            child = below.build()
+            items = [
+                tuple(
+                    Item(item.name, _expr(tree, child, item.expr.type)) for item, tree in zip(own, trees, strict=True)
+                )
+                for own, trees in ((plan.group, group), (plan.aggregates, calls))
+            ]
+            return replace(plan, child=child, group=items[0], aggregates=items[1])
+
+        return replace(_opaque(plan, ()), build=build)
+
+    def _joined(self, plan: ops.Join) -> _Frame:
+        sides = self.frame(plan.left), self.frame(plan.right)
+        left, right = sides
+
+        def ask(origin: _Origin) -> _Ref:
+            return (left if origin.source in left.guards else right).ask(origin)
+
+        guards = dict.fromkeys([*left.guards, *right.guards])
+        both = _Frame(
+            schema_of(plan), left.origins + right.origins, left.refs + right.refs, guards, ask, lambda: plan, False
+        )
+        written = None if plan.condition is None else _written_condition(plan.condition, both)
+
+        def build() -> Plan:
+            made = replace(plan, left=left.build(), right=right.build())
+            return made if written is None else replace(made, condition=_expr(written, made, "boolean"))
+
+        return replace(both, build=build)
+
+    # what Spark does afterwards
+
+    def finish(self, plan: Plan) -> tuple[Callable[[], Plan], After | None]:
+        """The core of a query, and what comes after it; None if that is nothing."""
+        base = plan.child if isinstance(plan, ops.Emit) else plan
+        steps: list[ops.Select | ops.Project] = []
+        while isinstance(base, ops.Select | ops.Project):
+            steps.insert(0, base)
+            base = base.child
+        frame = self.frame(base)
+        inside = _is_told_by_columns if ops.emits_changes(plan) else _is_condition_of_scan
+        while steps and inside(steps[0], frame):
+            step = steps.pop(0)
+            frame = self._selected(step, frame) if isinstance(step, ops.Select) else self._projected(step, frame)
+        if ops.emits_changes(plan) and not steps:
+            exact = _exact(frame, ops.inputs(plan)[0])
+            return lambda: _under(plan, exact()), None
+        schema = frame.schema
+        used, marks = _used(steps, schema)
+        columns = {place: f"c{place}" for place in used}
+        names = {mark: f"m_{mark}" for mark in marks}
+
+        def build() -> Plan:
+            child = frame.build()
+            items = [Item(name, _column(child, frame.refs[place])) for place, name in columns.items()]
+            items += [Item(name, Expr(mark, PSEUDO_COLUMNS[mark])) for mark, name in names.items()]
+            return _under(plan, ops.Project(child, tuple(items)))
+
+        return build, After(tuple(steps), columns, names, schema)
+
+
+def _is_condition_of_scan(step: ops.Select | ops.Project, frame: _Frame) -> bool:
+    """Whether a step leaves out rows of the stream before they are held, rather than rows of the result."""
+    sampled = isinstance(step.child, ops.Frequency)
+    return isinstance(step, ops.Select) and not sampled and _composed(parsed(step.condition.sql), frame) is not None
+
+
+def _is_told_by_columns(step: ops.Select | ops.Project, frame: _Frame) -> bool:
+    """Whether a changelog's rows need no more than columns and small expressions for a step.
+
+    Then equal rows are told apart, or not, before the net change of a batch is worked out.
+    """
+    return all(_is_inside(parsed(expr.sql), frame) for expr in ops.stated(step))
+
+
+def _is_inside(tree: Tree, frame: _Frame) -> bool:
+    origin = None if isinstance(tree, exp.Column) else _composed(tree, frame)
+    if origin is None:
+        return is_small(tree, frame.schema)
+    failing = may_fail(origin.tree, schema_of(origin.source.scan))
+    return not failing or frame.guards[origin.source] is not None or is_small(tree, frame.schema)
+
+
+def _as_they_are(plan: ops.Project, below: _Frame) -> list[int] | None:
+    """The places of the columns that a projection leaves as they are; None if it does anything else."""
+    places = []
+    for item in plan.items:
+        tree = parsed(item.expr.sql)
+        place = below.place(name_of(tree)) if isinstance(tree, exp.Column) else None
+        if place is None or below.schema.fields[place].name != item.name:
+            return None
+        places.append(place)
+    return places
+
+
+def _used(steps: Sequence[ops.Select | ops.Project], schema: Schema) -> tuple[list[int], list[str]]:
+    """The columns of a schema and the attributes of the instant that steps over it name."""
+    places: list[int] = []
+    marks: list[str] = []
+    here: Schema | None = schema
+    for step in steps:
+        for reference in _references(step):
+            if here is not None and here.matching(reference):
+                found = here.find(reference)
+                places.append(next(place for place, each in enumerate(schema.fields) if each is found))
+            elif reference.lower() in PSEUDO_COLUMNS and not (schema_of(step.child).matching(reference)):
+                marks.append(reference.lower())
+        here = None if isinstance(step, ops.Project) else here
+    if here is not None:
+        places = list(range(len(schema)))
+    return sorted(set(places)), sorted(set(marks))
+
+
+def _opaque(plan: Plan, below: Sequence[Callable[[], Plan]]) -> _Frame:
+    """An operator whose rows are not those of any scan."""
+    schema = schema_of(plan)
+
+    def ask(origin: _Origin) -> _Ref:
+        raise AssertionError("an operator that makes new rows has no columns of the scan")
+
+    refs = tuple(_Ref((each.qualifier, each.name)) for each in schema)
+    build = lambda: ops.with_inputs(plan, tuple(each() for each in below))  # noqa: E731
+    return _Frame(schema, (None,) * len(schema), refs, {}, ask, build)
+
+
+def _exact(frame: _Frame, plan: Plan) -> Callable[[], Plan]:
+    """An operator with no other columns than it has in the plan."""
+
+    def build() -> Plan:
+        made = frame.build()
+        here = schema_of(made)
+        if [(each.qualifier, each.name) for each in here] == [tuple(ref) for ref in frame.refs]:
+            return made
+        fields = zip(schema_of(plan), frame.refs, strict=True)
+        return ops.Project(made, tuple(Item(each.name, _column(made, ref)) for each, ref in fields))
+
+    return build
+
+
+# expressions
+
+
+def _composed(tree: Tree, below: _Frame) -> _Origin | None:
+    """An expression over an operator's columns as one over the columns of a scan; None if it is none."""
+    places = [below.place(reference) for reference in columns(tree)]
+    origins = [None if place is None else below.origins[place] for place in places]
+    if not origins or any(each is None for each in origins):
+        return None
+    sources = {each.source for each in origins if each is not None}
+    if len(sources) > 1:
+        return None
+
+    def swap(node: Tree) -> Tree:
+        if not isinstance(node, exp.Column):
+            return node
+        place = below.place(name_of(node))
+        origin = None if place is None else below.origins[place]
+        assert origin is not None  # noqa: S101
+        return origin.tree.copy() if isinstance(origin.tree, exp.Column) else exp.paren(origin.tree.copy())
+
+    return _Origin(sources.pop(), tree.transform(swap))
+
+
+def _written(tree: Tree, below: _Frame, *, protected: bool = False) -> Tree:
+    """An expression over the core's columns: the parts that a scan can compute are columns of it.
+
+    Where it is `protected`, the expression is evaluated for some rows only: what can fail stays there.
+    """
+    if isinstance(tree, exp.Column):
+        place = below.place(name_of(tree))
+        return tree.copy() if place is None else _node(below.refs[place])
+    origin = _composed(tree, below)
+    if origin is not None:
+        known = below.guards[origin.source]
+        failing = may_fail(origin.tree, schema_of(origin.source.scan))
+        if not failing or (known is not None and not protected):
+            guarded = _when(known or (), origin.tree) if failing else origin.tree
+            return _node(below.ask(_Origin(origin.source, guarded)))
+    return _rebuilt(tree, lambda each: _written(each, below, protected=protected or isinstance(tree, LAZY)))
+
+
+def _written_condition(condition: Expr, below: _Frame) -> Tree:
+    """The condition of a join: both sides of an equality are computed by their scans, whether they can fail or not."""
+
+    def side(tree: Tree) -> Tree:
+        origin = None if isinstance(tree, exp.Column) else _composed(tree, below)
+        return _written(tree, below) if origin is None else _node(below.ask(origin))
+
+    def part(tree: Tree) -> Tree:
+        match tree:
+            case exp.And() | exp.Paren():
+                return _rebuilt(tree, part)
+            case exp.EQ():
+                return _rebuilt(tree, side)
+        return _written(tree, below)
+
+    return part(parsed(condition.sql))
+
+
+def _written_call(tree: Tree, below: _Frame) -> Tree:
+    """A call of an aggregate function whose arguments are columns."""
+    if isinstance(tree, exp.IgnoreNulls):
+        return _rebuilt(tree, lambda inner: _written_call(inner, below))
+    if isinstance(tree.this, exp.Distinct):
+        distinct = _rebuilt(tree.this, lambda each: _written(each, below))
+        made = tree.copy()
+        made.set("this", distinct)
+        return made
+    if isinstance(tree, exp.Count) and len(list(tree.iter_expressions())) > 1:
+        known = [exp.Is(this=each.copy(), expression=exp.Null()).not_() for each in tree.iter_expressions()]
+        tree = exp.Count(this=exp.Case(ifs=[exp.If(this=exp.and_(*known), true=exp.Literal.number(1))]))
+    return _rebuilt(tree, lambda each: _written(each, below))
+
+
+def _rebuilt(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+    """A copy of a tree in which every operand that names columns is changed."""
+    made = tree.copy()
+    for child in list(made.iter_expressions()):
+        if child.find(exp.Column) is not None:
+            child.replace(change(child))
+    return made
+
+
+def _when(conditions: Sequence[Tree], tree: Tree) -> Tree:
+    """An expression that is evaluated only where all conditions hold."""
+    if not conditions:
+        return tree
+    met = exp.and_(*(each.copy() for each in conditions))
+    return exp.Case(ifs=[exp.If(this=met, true=tree.copy())])
+
+
+def _guarded(known: tuple[Tree, ...] | None, origin: _Origin | None, source: _Source) -> tuple[Tree, ...] | None:
+    """The conditions that rows of a scan have passed, with one more."""
+    if known is None or origin is None or origin.source is not source:
+        return None
+    return (*known, origin.tree)
+
+
+def _node(ref: _Ref) -> exp.Column:
+    """A column of the core, to be spelled as its input's schema asks for (see `_expr`)."""
+    qualifier, name = ref
+    table = exp.to_identifier(qualifier, quoted=True) if qualifier else None
+    return exp.column(exp.to_identifier(name, quoted=True), table=table)
+
+
+def _expr(tree: Tree, child: Plan, kind: str) -> Expr:
+    """An expression over the columns of an operator of the core."""
+    schema = schema_of(child)
+
+    def spell(node: Tree) -> Tree:
+        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
+            return node
+        if not node.table and node.name.lower() in PSEUDO_COLUMNS and not schema.matching(node.name):
+            return exp.column(node.name.lower())
+        return column_node(_reference(schema, _Ref((node.table, node.name))))
+
+    return Expr(text(tree.transform(spell)), kind)
+
+
+def _column(child: Plan, ref: _Ref) -> Expr:
+    schema = schema_of(child)
+    found = schema.find(_reference(schema, ref))
+    return Expr(text(column_node(schema.reference(found))), found.type)
+
+
+def _reference(schema: Schema, ref: _Ref) -> str:
+    """How canonical text names a column of the core."""
+    own = [each for each in schema if (each.qualifier, each.name) == tuple(ref)]
+    found = own or [each for each in schema if each.name == ref[1] and not each.qualifier]
+    return schema.reference(found[0]) if found else schema.find(".".join(filter(None, ref))).name
+
+
+# plans
+
+
+def _scan(control: ops.Disorder) -> ops.Scan:
+    assert isinstance(control.child, ops.Scan)  # noqa: S101
+    return control.child
+
+
+def _under(plan: Plan, child: Plan) -> Plan:
+    """Another plan under the root of a query."""
+    return replace(plan, child=child) if isinstance(plan, ops.Emit) else child
+
+
+def _is_control(plan: Plan) -> bool:
+    return isinstance(plan, ops.Disorder)
+
+
+def _references(plan: Plan) -> Iterable[str]:
+    """The references that an operator makes to columns of its input."""
+    for expr in ops.stated(plan):
+        yield from columns(expr)
+    if isinstance(plan, ops.Window | ops.Frequency):
+        yield from plan.by
+
+
+def _names(plan: Plan, name: str) -> bool:
+    """Whether an expression of a plan has a column of that name."""
+    return any(each.lower().rpartition(".")[2] == name for node in ops.walk(plan) for each in _references(node))
+
+
+def _with_fields(plan: Plan, fields: Mapping[str, tuple[Field, ...]]) -> Plan:
+    if isinstance(plan, ops.Scan):
+        return replace(plan, fields=fields[plan.stream])
+    return ops.with_inputs(plan, tuple(_with_fields(each, fields) for each in ops.inputs(plan)))
+
+
+def _typed(plan: Plan, types: Types) -> Plan:
+    if isinstance(plan, ops.Scan):
+        known = types.get(plan.stream, {})
+        fields = (Field(each.name, known.get(each.name, each.type), each.qualifier) for each in plan.fields)
+        return replace(plan, fields=tuple(fields))
+    return ops.with_inputs(plan, tuple(_typed(each, types) for each in ops.inputs(plan)))
+
+
+STAND_IN = "double"
+
+
+def with_stand_ins(plan: Plan) -> Plan:
+    """A core whose columns all have types: what only Spark can type has another here, to see whether it can run."""
+    types = {
+        node.stream: {each.name: STAND_IN for each in node.fields if each.type == UNKNOWN}
+        for node in ops.walk(plan)
+        if isinstance(node, ops.Scan)
+    }
+    return _typed(plan, types)
