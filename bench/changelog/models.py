@@ -35,6 +35,7 @@ from bench.changelog.runs import (
     batches,
     distinct,
     grouped_sum,
+    inputs_of,
     joined,
     kernel,
     minus,
@@ -45,6 +46,7 @@ from bench.changelog.runs import (
     window,
 )
 from bench.disorder.report import COLOURS, page, save, table
+from slackwater.engine.plan import Source, walk
 
 ROWS, GAP, BATCH = 20_000, MS, 1_000
 NOW = (ROWS + 11_000) * GAP + 1
@@ -71,7 +73,7 @@ MODELS = (*FORMS, *OLDER, "by inputs")
 
 def measured(query, keys):
     """By model, per row that came: answers, what all operators sent; and the mean delay of an answer in ms."""
-    given = {name: rows(ROWS, keys, GAP, seed) for name, seed in (("S", 1), ("R", 2)) if f"'{name}'" in str(query)}
+    given = {name: rows(ROWS, keys, GAP, seed) for name, seed in (("S", 1), ("R", 2)) if name in inputs_of(query)}
     came = ROWS * len(given)
     below = sum(sent(each, given, *FORMS["mixed"])[0] for each in operators(query)[1:])
     found = {}
@@ -83,10 +85,10 @@ def measured(query, keys):
         made = model(streams)
         edge = made.run(query)
         operating = [each.sent(NOW) for each in made.edges]
-        sources = ROWS * str(query).count("'source'")
+        sources = ROWS * sum(isinstance(each, Source) for each in walk(query))
         found[name] = edge.sent(NOW) / came, (sum(operating) - sources) / came, mean(edge.delays(NOW)) / MS
     cut = found["temporal"]
-    if query["class"] == 4:
+    if query.edge.level == 4:
         inputs = np.append(np.arange(1, ROWS + 1) * GAP, NOW - 1)  # one more at the end, for what waits for it
         count, _ = pieces_by_inputs(edge, inputs, NOW)
         _, delays = pieces_by_inputs(edge, inputs[:-1], NOW)
@@ -96,13 +98,12 @@ def measured(query, keys):
 
 def operators(node):
     """Every operator but the streams, each before what it reads."""
-    below = [each for side in ("child", "left", "right") if side in node for each in operators(node[side])]
-    return [] if node["op"] == "source" else [node, *below]
+    return [each for each in walk(node) if not isinstance(each, Source)]
 
 
 def sent(query, given, options, batch_size):
     """The rows of a changelog, and how long its answers waited, in ms: of what is not compressed none does."""
-    options = options if query["key"] is not None else {name: on for name, on in options.items() if name != "upserts"}
+    options = options if query.edge.key is not None else {name: on for name, on in options.items() if name != "upserts"}
     made = kernel(query, **options)
     given = {name: each for name, each in given.items() if name in made.query.inputs}
     state, count, waits = made.init(), 0, []

@@ -9,54 +9,70 @@ import pyarrow as pa
 
 from slackwater.engine.changelog.kernel import Changes
 from slackwater.engine.changelog.log import Log
+from slackwater.engine.plan import (
+    Aggregate,
+    Call,
+    Distinct,
+    Edge,
+    Filter,
+    Input,
+    Item,
+    Join,
+    Length,
+    Minus,
+    Over,
+    Project,
+    Query,
+    Source,
+    Window,
+    walk,
+)
 
 MS, SECOND = 1_000, 1_000_000
-INPUT = {"columns": [["k", "int"], ["x", "int"], ["ts", "timestamp"]], "time": "ts", "arrival": None}
+INPUT = Input((("k", "int"), ("x", "int"), ("ts", "timestamp")), "ts")
+K, X = ("column", "k"), ("column", "x")
 
 
 def stream(name):
-    return {"op": "source", "class": 1, "key": None, "input": name}
+    return Source(Edge(), name)
 
 
 def window(child, seconds):
-    return {"op": "window", "class": 2, "key": None, "range": seconds * SECOND, "child": child}
+    return Over(Edge(2), child, Window(Length(seconds * SECOND, True)))
 
 
 def only_k(child):
-    return {"op": "project", "class": child["class"], "key": None, "items": [["k", ["column", "k"], "int"]]} | {
-        "child": child
-    }
+    return Over(Edge(child.edge.level), child, Project((Item("k", K, "int"),)))
 
 
 def where_x(child):
-    condition = [">=", ["column", "x"], ["literal", 0, "int"]]
-    return {"op": "filter", "class": child["class"], "key": None, "condition": condition, "child": child}
+    return Over(Edge(child.edge.level), child, Filter((">=", X, ("literal", 0, "int"))))
 
 
 def grouped_sum(child):
-    call = ["total", "sum", [["column", "x"]], "bigint", {}]
-    return {"op": "aggregate", "class": 4, "key": ["k"], "group": [["k", ["column", "k"], "int"]], "calls": [call]} | {
-        "child": child
-    }
+    return Over(Edge(4, ("k",)), child, Aggregate((Item("k", K, "int"),), (Call("total", "sum", (X,), "bigint"),)))
 
 
 def twice(child):
-    items = [["k", ["column", "k"], "int"], ["twice", ["+", ["column", "total"], ["column", "total"]], "bigint"]]
-    return {"op": "project", "class": 4, "key": ["k"], "items": items, "child": child}
+    doubled = Item("twice", ("+", ("column", "total"), ("column", "total")), "bigint")
+    return Over(Edge(4, ("k",)), child, Project((Item("k", K, "int"), doubled)))
 
 
 def distinct(child):
-    return {"op": "distinct", "class": 3, "key": ["k"], "child": child}
+    return Over(Edge(3, ("k",)), child, Distinct())
 
 
 def minus(left, right):
-    return {"op": "minus", "class": 4, "key": ["k"], "left": left, "right": right}
+    return Minus(Edge(4, ("k",)), left, right)
 
 
 def joined(left, right):
-    columns, on = ["k", "x", "ts", "k2", "x2", "ts2"], [[["column", "k"], ["column", "k"]]]
-    node = {"op": "join", "class": 3, "key": None, "columns": columns, "on": on, "condition": None}
-    return node | {"left": left, "right": right}
+    return Join(Edge(3), left, right, ("k", "x", "ts", "k2", "x2", "ts2"), ((K, K),))
+
+
+def inputs_of(query):
+    """The names of the streams that a query reads."""
+    return {node.input for node in walk(query) if isinstance(node, Source)}
 
 
 def rows(count, keys, gap, seed=1):
@@ -71,8 +87,7 @@ def rows(count, keys, gap, seed=1):
 
 
 def kernel(query, **options):
-    names = {"S": INPUT} | ({"R": INPUT} if "'R'" in str(query) else {})
-    return Changes({"inputs": names, "query": query}, **options)
+    return Changes(Query({name: INPUT for name in ("S", "R") if name in inputs_of(query)}, query), **options)
 
 
 def batches(given: dict[str, pa.RecordBatch], size: int, gap: int) -> Iterator[tuple[dict[str, pa.RecordBatch], int]]:

@@ -13,29 +13,24 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from bench.changelog.runs import MS, distinct, grouped_sum, joined, kernel, minus, only_k, stream, window
+from bench.changelog.runs import MS, X, distinct, grouped_sum, inputs_of, joined, kernel, minus, only_k, stream, window
 from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.plan import Aggregate, Call, Edge, Input, Item, Over, Project, Query, Source
 from slackwater.engine.state import State
 
 ROWS, BATCH, KEYS = 1_000_000, 100_000, (1, 1_000, 100_000)
 S, R = stream("S"), stream("R")
-EDITS = {"columns": [["op", "string"], ["k", "int"], ["x", "int"], ["ts", "timestamp"]], "time": "ts"} | {
-    "change_type": "op",
-    "key": ["k"],
-}
-E = {"op": "source", "class": 4, "key": ["k"], "input": "E"}
+EDITS = Input((("op", "string"), ("k", "int"), ("x", "int"), ("ts", "timestamp")), "ts", None, "op", ("k",))
+E = Source(Edge(4, ("k",)), "E")
 
 
 def grouped(child, function, key="k"):
-    call = ["a", function, [["column", "x"]], "unknown", {}]
-    return {"op": "aggregate", "class": 4, "key": ["g"], "group": [["g", ["column", key], "int"]], "calls": [call]} | {
-        "child": child
-    }
+    return Over(Edge(4, ("g",)), child, Aggregate((Item("g", ("column", key), "int"),), (Call("a", function, (X,)),)))
 
 
 def thousandth(child):
-    items = [["g", ["%", ["column", "k"], ["literal", 1000, "int"]], "int"], ["x", ["column", "x"], "int"]]
-    return {"op": "project", "class": child["class"], "key": None, "items": items, "child": child}
+    group = Item("g", ("%", ("column", "k"), ("literal", 1000, "int")), "int")
+    return Over(Edge(child.edge.level), child, Project((group, Item("x", X, "int"))))
 
 
 QUERIES = {
@@ -67,8 +62,8 @@ def edits(count, keys):
 
 def run(query, keys, count=ROWS, size=BATCH, gap=MS, **options):
     """Rows a second of one core, changes, and what is kept."""
-    if "'E'" in str(query):
-        made, given = Changes({"inputs": {"E": EDITS}, "query": query}, **options), {"E": edits(count, keys)}
+    if "E" in inputs_of(query):
+        made, given = Changes(Query({"E": EDITS}, query), **options), {"E": edits(count, keys)}
     else:
         made = kernel(query, **options)
         sides = list(made.query.inputs)

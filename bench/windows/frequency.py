@@ -17,7 +17,8 @@ import time
 import numpy as np
 import pyarrow as pa
 
-from bench.windows.kernels import MS, SECOND, kernel, window
+from bench.windows.kernels import MS, SECOND, K, X, kernel, ticks, tuples, window
+from slackwater.engine.plan import Aggregate, Call
 
 ROWS, BATCH, KEYS = 600_000, 200_000, 100
 FREQUENCIES = (100, 1_000, 10_000, 100_000)
@@ -53,18 +54,17 @@ def punctuations(given):
 
 
 def average(grouped):
-    group = [["k", ["column", "k"], "int"]] if grouped else []
-    return {"op": "aggregate", "group": group, "calls": [["a", "avg", [["column", "x"]], "double", {}]]}
+    return Aggregate((K,) if grouped else (), (Call("a", "avg", (X,), "double"),))
 
 
 def pushed(length, every, grouped):
     """One kernel: the window is evaluated at every n-th row, and knows which rows it will need."""
-    fused = kernel([window({"tuples": length}, {"tuples": every}), average(grouped)])
+    fused = kernel([window(tuples(length), tuples(every)), average(grouped)])
     return lambda given: drive(fused, given)
 
 
 def mixed(span, every, grouped):
-    fused = kernel([window({"time": span * SECOND}, {"tuples": every}), average(grouped)])
+    fused = kernel([window(ticks(span * SECOND), tuples(every)), average(grouped)])
     return lambda given: drive(fused, given)
 
 
@@ -79,7 +79,7 @@ def drive(fused, given):
 
 def by_window_id(length, every, grouped):
     """Rows in order, each tagged with the ids of its windows, then an aggregate per id that ends with its window."""
-    ordered, tallied = kernel([]), kernel([window({"time": 1}, {"time": 1}), average(grouped)])
+    ordered, tallied = kernel([]), kernel([window(ticks(1), ticks(1)), average(grouped)])
 
     def run(given):
         waiting, open_, found, number = ordered.init(), tallied.init(), [], 0

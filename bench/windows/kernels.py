@@ -14,55 +14,65 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.fused import Fused
+from slackwater.engine.plan import Aggregate, Call, Chain, Frequency, Input, Item, Length, Subquery, Window
 from slackwater.engine.state import State
 
 ROWS, BATCH, KEYS = 1_000_000, 200_000, (1, 1_000, 100_000)
 MS, SECOND = 1_000, 1_000_000
 BEHIND = 60 * MS
-COLUMNS = [["k", "int"], ["x", "double"], ["ts", "timestamp"]]
+INPUT = Input((("k", "int"), ("x", "double"), ("ts", "timestamp")), "ts")
+K, X = Item("k", ("column", "k"), "int"), ("column", "x")
+
+
+def tuples(amount):
+    return Length(amount, False)
+
+
+def ticks(amount):
+    return Length(amount, True)
 
 
 def window(range_, every, *by):
-    return {"op": "window", "range": range_, "every": every, "by": list(by)}
+    return Window(range_, every, by, by)
 
 
 def grouped(function):
-    arguments = [] if function == "count" else [["column", "x"]]
-    distinct = {"distinct": True} if function == "distinct" else {}
-    call = ["a", "count" if distinct else function, arguments, "unknown", distinct]
-    return {"op": "aggregate", "group": [["k", ["column", "k"], "int"]], "calls": [call]}
+    distinct = function == "distinct"
+    return Aggregate(
+        (K,), (Call("a", "count" if distinct else function, () if function == "count" else (X,), distinct=distinct),)
+    )
 
 
-EACH, MINUTE = {"tuples": 1}, {"time": 60 * SECOND}
-RATE = {"op": "aggregate", "group": [["k", ["column", "k"], "int"]], "calls": [["x", "count", [], "bigint", {}]]}
-SAMPLE = {"op": "frequency", "every": {"tuples": 10}, "by": ["k"]}
+EACH, MINUTE = tuples(1), ticks(60 * SECOND)
+RATE = Aggregate((K,), (Call("x", "count", (), "bigint"),))
+SAMPLE = Frequency(tuples(10), ("k",))
 KINDS = {
     "reorder only": [],
     "sample 10 tuples by key": [SAMPLE],
-    "sample 1 second by key": [{"op": "frequency", "every": {"time": SECOND}, "by": ["k"]}],
+    "sample 1 second by key": [Frequency(ticks(SECOND), ("k",))],
     "RANGE 1 minute: AVG": [window(MINUTE, EACH), grouped("avg")],
     "RANGE 1 minute: COUNT(*)": [window(MINUTE, EACH), grouped("count")],
     "RANGE 1 minute: MAX": [window(MINUTE, EACH), grouped("max")],
     "RANGE 1 minute: STDDEV": [window(MINUTE, EACH), grouped("stddev_samp")],
     "RANGE 1 minute: FIRST": [window(MINUTE, EACH), grouped("first")],
     "RANGE 1 minute: COUNT DISTINCT": [window(MINUTE, EACH), grouped("distinct")],
-    "RANGE 1000 tuples: AVG": [window({"tuples": 1000}, EACH), grouped("avg")],
-    "RANGE 10 tuples by key: AVG": [window({"tuples": 10}, EACH, "k"), grouped("avg")],
-    "1000 tuples every 10000: AVG": [window({"tuples": 1000}, {"tuples": 10_000}), grouped("avg")],
-    "10000 tuples every 1000: AVG": [window({"tuples": 10_000}, {"tuples": 1000}), grouped("avg")],
-    "10 seconds every 10000: AVG": [window({"time": 10 * SECOND}, {"tuples": 10_000}), grouped("avg")],
-    "1000 tuples every 10 s: AVG": [window({"tuples": 1000}, {"time": 10 * SECOND}), grouped("avg")],
-    "RANGE 10 s SLIDE 10 s: AVG": [window({"time": 10 * SECOND}, {"time": 10 * SECOND}), grouped("avg")],
-    "RANGE 60 s SLIDE 10 s: AVG": [window(MINUTE, {"time": 10 * SECOND}), grouped("avg")],
-    "RANGE 60 s SLIDE 10 s: MAX": [window(MINUTE, {"time": 10 * SECOND}), grouped("max")],
+    "RANGE 1000 tuples: AVG": [window(tuples(1000), EACH), grouped("avg")],
+    "RANGE 10 tuples by key: AVG": [window(tuples(10), EACH, "k"), grouped("avg")],
+    "1000 tuples every 10000: AVG": [window(tuples(1000), tuples(10_000)), grouped("avg")],
+    "10000 tuples every 1000: AVG": [window(tuples(10_000), tuples(1000)), grouped("avg")],
+    "10 seconds every 10000: AVG": [window(ticks(10 * SECOND), tuples(10_000)), grouped("avg")],
+    "1000 tuples every 10 s: AVG": [window(tuples(1000), ticks(10 * SECOND)), grouped("avg")],
+    "RANGE 10 s SLIDE 10 s: AVG": [window(ticks(10 * SECOND), ticks(10 * SECOND)), grouped("avg")],
+    "RANGE 60 s SLIDE 10 s: AVG": [window(MINUTE, ticks(10 * SECOND)), grouped("avg")],
+    "RANGE 60 s SLIDE 10 s: MAX": [window(MINUTE, ticks(10 * SECOND)), grouped("max")],
     "nested, CSQL query 4": [
         window(MINUTE, EACH),
         RATE,
         SAMPLE,
-        {"op": "subquery"},
-        window({"time": 3600 * SECOND}, EACH),
+        Subquery(),
+        window(ticks(3600 * SECOND), EACH),
         grouped("avg"),
-        {"op": "frequency", "every": MINUTE, "by": ["k"]},
+        Frequency(MINUTE, ("k",)),
     ],
 }
 
@@ -76,7 +86,7 @@ def rows(keys, count=ROWS, first=0, seed=1):
 
 
 def kernel(steps):
-    return Fused({"columns": COLUMNS, "time": "ts", "arrival": None, "steps": steps})
+    return Fused(Chain(INPUT, tuple(steps)))
 
 
 def run(steps, keys):
@@ -100,7 +110,7 @@ def stored(state):
 
 def flat():
     """Milliseconds and bytes per batch while a window fills, and then slides."""
-    fused = kernel([window({"time": 5_000_000 * MS}, EACH), grouped("avg")])
+    fused = kernel([window(ticks(5_000_000 * MS), EACH), grouped("avg")])
     state, known = fused.init(), set()
     print(f"\n{'rows so far':>14}{'rows kept':>12}{'ms a batch':>12}{'MB written':>12}{'MB of state':>13}")
     for number in range(8_000_000 // BATCH):

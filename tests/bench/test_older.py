@@ -65,7 +65,7 @@ def test_each_model_has_the_same_table_at_every_point_in_time(name, s, r):
     plan = plan_of(QUERIES[name])
     rows, feeds = streams(S=s, R=r)
     wanted = interpret(plan, feeds, flush=True).changes
-    tree = changes_of(plan)["query"]
+    tree = changes_of(plan).root
     older = PositiveNegative(rows).run(tree), Temporal(rows).run(tree)
     mixed = ran(plan, feeds).changes
     for time in moments(wanted, mixed):
@@ -88,7 +88,7 @@ def test_figure_2_a_negative_after_the_bound_of_a_pair_is_only_sent_where_tuples
     """A tuple of the left lives [1, 6), one of the right [3, 6): both end the pair, as its bound has told."""
     plan = plan_of("SELECT S.x, R.x AS y FROM S [RANGE 5 seconds], R [RANGE 3 seconds] WHERE S.k = R.k")
     rows, feeds = streams(S=[(0, 1, 1)], R=[(0, 2, 3)])
-    tree = changes_of(plan)["query"]
+    tree = changes_of(plan).root
     events = PositiveNegative(rows).run(tree).events
     assert [(event.time / SECOND, event.sign) for event in events] == [(3, 1), (6, -1)]
     (pair,) = Temporal(rows).run(tree).tuples
@@ -98,7 +98,7 @@ def test_figure_2_a_negative_after_the_bound_of_a_pair_is_only_sent_where_tuples
 
 
 def test_figure_3a_a_value_is_sent_when_its_end_is_known():
-    edge = Temporal(GIVEN[0]).run(changes_of(plan_of(SUM))["query"])
+    edge = Temporal(GIVEN[0]).run(changes_of(plan_of(SUM)).root)
     assert [in_seconds(each.start, each.end, each.sent) for each in edge.tuples] == [
         (0, 3, 3),
         (3, 5, 5),
@@ -112,7 +112,7 @@ def test_figure_3a_a_value_is_sent_when_its_end_is_known():
 
 def test_figure_3b_every_end_is_a_negative():
     made = PositiveNegative(GIVEN[0])
-    edge = made.run(changes_of(plan_of(SUM))["query"])
+    edge = made.run(changes_of(plan_of(SUM)).root)
     for sign, times in ((1, [0, 3, 5, 10, 13]), (-1, [3, 5, 10, 13, 15])):
         assert [event.time / SECOND for event in edge.events if event.sign == sign] == times
     source, window, *_ = made.edges
@@ -129,9 +129,7 @@ def test_figure_4_the_mixed_model():
 def test_by_inputs_every_living_group_is_sent_at_each_input():
     """Two groups; an input of one cuts the result of the other."""
     rows, _ = streams(S=[(0, 1, 0), (1, 1, 2), (0, 1, 4)])
-    edge = Temporal(rows).run(
-        changes_of(plan_of("SELECT k, SUM(x) AS t FROM S [RANGE 10 seconds] GROUP BY k"))["query"]
-    )
+    edge = Temporal(rows).run(changes_of(plan_of("SELECT k, SUM(x) AS t FROM S [RANGE 10 seconds] GROUP BY k")).root)
     count, delays = pieces_by_inputs(edge, np.array([0, 2, 4, 50]) * SECOND, 100 * SECOND)
     assert count == 6  # of group 0 [0, 2), [2, 4), [4, 10), [10, 14), of group 1 [2, 4), [4, 12)
     assert sorted(delay / SECOND for delay in delays) == [2, 2, 40, 46]
@@ -140,5 +138,5 @@ def test_by_inputs_every_living_group_is_sent_at_each_input():
 def test_what_comes_late_from_below_makes_what_is_above_it_later():
     """The count of a key is told when it changes, that of key 1 never; the count of counts can be told no earlier."""
     rows, _ = streams(S=[(0, 1, 0), (1, 1, 2), (0, 1, 6)])
-    edge = Temporal(rows).run(changes_of(plan_of(QUERIES["sums of sums"]))["query"])
+    edge = Temporal(rows).run(changes_of(plan_of(QUERIES["sums of sums"])).root)
     assert [in_seconds(each.start, each.end, each.sent) for each in edge.tuples][:2] == [(0, 2, 6), (2, 6, None)]

@@ -8,30 +8,36 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.fused import Fused
+from slackwater.engine.plan import ONE_TUPLE, Aggregate, Call, Chain, Frequency, Input, Item, Length, Step, Window
 
-COLUMNS = [["k", "int"], ["x", "double"], ["ts", "timestamp"]]
-
-
-def kernel(*steps: dict[str, Any], columns: list[list[str]] = COLUMNS) -> Fused:
-    return Fused({"columns": columns, "time": "ts", "arrival": None, "steps": list(steps)})
+COLUMNS = (("k", "int"), ("x", "double"), ("ts", "timestamp"))
+K, X = Item("k", ("column", "k"), "int"), ("column", "x")
 
 
-def window(range: dict[str, int], every: dict[str, int] | None = None, *by: str) -> dict[str, Any]:
-    return {"op": "window", "range": range, "every": every or {"tuples": 1}, "by": list(by)}
+def kernel(*steps: Step, columns: tuple[tuple[str, str], ...] = COLUMNS) -> Fused:
+    return Fused(Chain(Input(columns, "ts"), steps))
 
 
-def grouped(function: str, argument: str | None = "x", **options: bool) -> dict[str, Any]:
+def tuples(amount: int) -> Length:
+    return Length(amount, is_time=False)
+
+
+def ticks(amount: int) -> Length:
+    return Length(amount, is_time=True)
+
+
+def window(range: Length, every: Length = ONE_TUPLE, *by: str) -> Window:
+    return Window(range, every, by, by)
+
+
+def grouped(function: str, argument: str | None = "x", group: tuple[Item, ...] = (K,), **options: bool) -> Aggregate:
     """SELECT k, function(argument) GROUP BY k."""
-    arguments = [] if argument is None else [["column", argument]]
-    return {
-        "op": "aggregate",
-        "group": [["k", ["column", "k"], "int"]],
-        "calls": [["a", function, arguments, "unknown", options]],
-    }
+    arguments = () if argument is None else (("column", argument),)
+    return Aggregate(group, (Call("a", function, arguments, **options),))
 
 
-def every(amount: int, unit: str, *by: str) -> dict[str, Any]:
-    return {"op": "frequency", "every": {unit: amount}, "by": list(by)}
+def every(length: Length, *by: str) -> Frequency:
+    return Frequency(length, by)
 
 
 def batch(keys: Any, values: Any, times: Any) -> pa.RecordBatch:

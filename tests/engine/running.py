@@ -44,10 +44,10 @@ def ran(plan: Plan, feed: Feed, stored: bool = True) -> Ran:
 def run(kernel: Fused, batches: Iterable[Given], stored: bool = True) -> Ran:
     """What a kernel yields; `stored` takes the state to bytes and back after every batch."""
     made, state = Ran(), kernel.init()
-    names = [name for name, _ in kernel.chain.columns]
+    names = kernel.chain.input.names
     for rows, punctuation in batches:
         given = [{name: row.get(name) for name in names} for row in rows]
-        batch = pa.RecordBatch.from_pylist(given, kernel.chain.schema)
+        batch = pa.RecordBatch.from_pylist(given, kernel.chain.input.schema)
         state, output, late = kernel.step(state, batch, punctuation)
         made.rows.append([(values[:-1], values[-1]) for values in plain_rows(output)])
         made.late.append(plain_rows(late))

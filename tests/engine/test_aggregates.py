@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engine.chains import grouped, kernel, window
+from tests.engine.chains import X, grouped, kernel, ticks, tuples, window
 from tests.engine.running import run
 
 from slackwater.engine.fused import Fused
+from slackwater.engine.plan import Aggregate, Call, Filter
 from slackwater.errors import QueryError
 
 TYPES: dict[str, st.SearchStrategy[Any]] = {
@@ -36,9 +37,9 @@ KNOWN = {
     "count distinct": lambda values: len({each for each in values if each is not None}),
 }
 WINDOWS = {
-    "rows": window({"tuples": 4}),
-    "jumps": window({"tuples": 4}, {"tuples": 3}),
-    "boundaries": window({"time": 4}, {"time": 3}),
+    "rows": window(tuples(4)),
+    "jumps": window(tuples(4), tuples(3)),
+    "boundaries": window(ticks(4), ticks(3)),
 }
 
 
@@ -70,19 +71,17 @@ def all_calls(kind: str, column: str) -> Fused:
     """Every function over one column."""
     options = {"known": {"ignore_nulls": True}, "distinct": {"distinct": True}, "": {}}
     parts = [name.partition(" ") for name in KNOWN]
-    calls = [[f"{name} {option}", name, [["column", "x"]], "unknown", options[option]] for name, _, option in parts]
-    columns = [["x", column], ["ts", "timestamp"]]
-    return kernel(WINDOWS[kind], {"op": "aggregate", "group": [], "calls": calls}, columns=columns)
+    calls = tuple(Call(f"{name} {option}", name, (X,), **options[option]) for name, _, option in parts)
+    return kernel(WINDOWS[kind], Aggregate((), calls), columns=(("x", column), ("ts", "timestamp")))
 
 
 @given(st.lists(st.tuples(st.none() | st.integers(0, 2), st.none() | st.sampled_from("ab")), min_size=1, max_size=10))
 @settings(max_examples=25, deadline=None)
 def test_distinct_over_several_columns_counts_pairs_without_null(pairs: list[tuple[Any, Any]]):
-    columns = [["k", "int"], ["x", "int"], ["y", "string"], ["ts", "timestamp"]]
-    both = [["column", "x"], ["column", "y"]]
-    call = {"op": "aggregate", "group": [], "calls": [["n", "count", both, "bigint", {"distinct": True}]]}
+    columns = (("k", "int"), ("x", "int"), ("y", "string"), ("ts", "timestamp"))
+    call = Aggregate((), (Call("n", "count", (X, ("column", "y")), "bigint", distinct=True),))
     rows = tuple({"x": x, "y": y, "ts": time} for time, (x, y) in enumerate(pairs))
-    found = run(kernel(window({"tuples": 3}), call, columns=columns), [(rows, len(rows))])
+    found = run(kernel(window(tuples(3)), call, columns=columns), [(rows, len(rows))])
     wanted = [
         len({pair for pair in pairs[max(0, end - 3) : end] if None not in pair}) for end in range(1, len(pairs) + 1)
     ]
@@ -91,23 +90,22 @@ def test_distinct_over_several_columns_counts_pairs_without_null(pairs: list[tup
 
 def test_many_calls_share_what_they_keep():
     """AVG, SUM, COUNT and STDDEV of one column: one entry a row, one column of arguments."""
-    call = {"op": "aggregate", "group": [], "calls": [[name, name, [["column", "x"]], "unknown", {}] for name in CALLS]}
+    call = Aggregate((), tuple(Call(name, name, (X,)) for name in CALLS))
     rows = tuple({"k": 1, "x": float(time), "ts": time} for time in range(6))
-    found = run(kernel(window({"tuples": 3}), call), [(rows, 6)], stored=False)
+    found = run(kernel(window(tuples(3)), call), [(rows, 6)], stored=False)
     assert found.rows[0][-1][0] == (4.0, 12.0, 3, 1.0, 1.0)
     (store,) = [store for name, store in found.states[-1].stores.items() if name != "hold"]
     assert store.all().schema.names == ["code", "exit", "a0"]
 
 
 CALLS = ("avg", "sum", "count", "stddev_samp", "var_samp")
-NUMBERED = [">", ["mark", "row_number"], ["literal", 3, "int"]]
+NUMBERED = (">", ("mark", "row_number"), ("literal", 3, "int"))
 REFUSED: dict[str, Callable[[], object]] = {
-    "SW-354": lambda: kernel(window({"tuples": 3}), grouped("percentile")),
-    "SW-355": lambda: kernel(window({"tuples": 3}), {"op": "filter", "condition": NUMBERED}, grouped("sum")),
+    "SW-354": lambda: kernel(window(tuples(3)), grouped("percentile")),
+    "SW-355": lambda: kernel(window(tuples(3)), Filter(NUMBERED), grouped("sum")),
     "SW-356": lambda: kernel(grouped("sum")),
-    "SW-353": lambda: kernel({"op": "shuffle"}),
-    "SW-350": lambda: kernel(columns=[["a", "map<int,int>"], ["ts", "timestamp"]]),
-    "SW-201": lambda: kernel(window({"tuples": 3}), grouped("sum", "nothing")),
+    "SW-350": lambda: kernel(columns=(("a", "map<int,int>"), ("ts", "timestamp"))),
+    "SW-201": lambda: kernel(window(tuples(3)), grouped("sum", "nothing")),
 }
 
 
@@ -118,9 +116,7 @@ def test_what_cannot_be_computed_is_refused_before_anything_runs(code: str):
 
 
 def test_sums_of_decimals_in_panes():
-    columns = [["k", "int"], ["x", "decimal(6,2)"], ["ts", "timestamp"]]
+    columns = (("k", "int"), ("x", "decimal(6,2)"), ("ts", "timestamp"))
     rows = tuple({"k": 1, "x": Decimal("0.10"), "ts": time} for time in range(9))
-    found = run(
-        kernel(window({"time": 6}, {"time": 3}), grouped("sum"), columns=columns), [(rows[:5], 0), (rows[5:], 9)]
-    )
+    found = run(kernel(window(ticks(6), ticks(3)), grouped("sum"), columns=columns), [(rows[:5], 0), (rows[5:], 9)])
     assert [row[0][1] for row in found.rows[1]] == [Decimal("0.30"), Decimal("0.60"), Decimal("0.60")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.engine.chains import batch, grouped, kernel, window
+from tests.engine.chains import batch, grouped, kernel, tuples, window
 
 from slackwater.engine.state import State
 
@@ -14,7 +14,7 @@ from slackwater.engine.state import State
 def test_every_window_holds_the_rows_before_its_instant(length, every, size):
     rng = np.random.default_rng(length + every)
     keys, values = rng.integers(0, 3, 200), rng.integers(0, 50, 200).astype(float)
-    fused = kernel(window({"tuples": length}, {"tuples": every}), grouped("sum"))
+    fused = kernel(window(tuples(length), tuples(every)), grouped("sum"))
     state, found = fused.init(), []
     for start in range(0, 200, size):
         times = np.arange(start, min(start + size, 200))

@@ -107,20 +107,20 @@ def test_the_right_side_is_evaluated_only_where_the_left_has_not_decided():
 
 def test_a_value_that_does_not_fit_is_an_error():
     with pytest.raises(RunError, match="SW-581"):
-        evaluate(["*", ["column", "a"], ["literal", 2**40, "bigint"]], pa.record_batch({"a": [2**40]}))
+        evaluate(("*", ("column", "a"), ("literal", 2**40, "bigint")), pa.record_batch({"a": [2**40]}))
     with pytest.raises(RunError, match="SW-581"):
-        evaluate(["div", ["column", "a"], ["literal", -1, "bigint"]], pa.record_batch({"a": [-(2**63)]}))
+        evaluate(("div", ("column", "a"), ("literal", -1, "bigint")), pa.record_batch({"a": [-(2**63)]}))
     with pytest.raises(RunError, match="'x' cannot be cast to int32") as caught:
-        evaluate(["cast", ["column", "s"], "int"], pa.record_batch({"s": ["7", "x"]}))
+        evaluate(("cast", ("column", "s"), "int"), pa.record_batch({"s": ["7", "x"]}))
     assert caught.value.code == "SW-582"
 
 
 def test_a_whole_number_is_a_time_in_seconds_whatever_its_width():
     """As Spark has it: INT is not too narrow for today, and a BIGINT too large is the last moment that there is."""
     seconds = pa.array([1_700_000_000, -1, None], pa.int32())
-    found = evaluate(["cast", ["column", "a"], "timestamp"], pa.record_batch({"a": seconds}))
+    found = evaluate(("cast", ("column", "a"), "timestamp"), pa.record_batch({"a": seconds}))
     assert found.cast(pa.int64()).to_pylist() == [1_700_000_000_000_000, -1_000_000, None]
-    ends = evaluate(["cast", ["column", "a"], "timestamp"], pa.record_batch({"a": [9_223_372_036_855, -(2**62)]}))
+    ends = evaluate(("cast", ("column", "a"), "timestamp"), pa.record_batch({"a": [9_223_372_036_855, -(2**62)]}))
     assert ends.cast(pa.int64()).to_pylist() == [2**63 - 1, -(2**63)]
 
 
@@ -130,13 +130,13 @@ def test_pmod_at_the_ends_of_an_int():
 
 def test_what_is_not_known_is_an_error_that_names_it():
     with pytest.raises(QueryError, match="'soundex' cannot be evaluated"):
-        evaluate(["soundex", ["column", "s"]], pa.record_batch({"s": ["x"]}))
+        evaluate(("soundex", ("column", "s")), pa.record_batch({"s": ["x"]}))
 
 
 def test_nan_is_equal_to_itself_and_greater_than_all():
     rows = pa.record_batch({"x": [math.nan, 1.0, None], "y": [math.nan, math.inf, 1.0]})
     found = {
-        name: evaluate([name, ["column", "x"], ["column", "y"]], rows).to_pylist() for name in ("=", ">=", "<", "<>")
+        name: evaluate((name, ("column", "x"), ("column", "y")), rows).to_pylist() for name in ("=", ">=", "<", "<>")
     }
     assert found == {
         "=": [True, False, None],
@@ -148,7 +148,7 @@ def test_nan_is_equal_to_itself_and_greater_than_all():
 
 def test_a_million_rows_are_evaluated_at_once():
     rows = pa.record_batch({"a": np.arange(1_000_000), "b": np.arange(1_000_000) % 2})
-    tree = ["case", [["<>", ["column", "b"], ["literal", 0, "int"]], ["/", ["column", "a"], ["column", "b"]]], None]
+    tree = ("case", (("<>", ("column", "b"), ("literal", 0, "int")), ("/", ("column", "a"), ("column", "b"))), None)
     found = evaluate(tree, rows)
     assert found.null_count == 500_000
     assert found[999_999].as_py() == 999_999.0

@@ -153,5 +153,5 @@ def test_a_step_leaves_the_state_before_it_alone(case: Case):
     states = run(kernel, given_by(the_feed(case)), stored=False).states
     before = [{name: state.piece(name) for name in state.names()} for state in states]
     for state, (rows, punctuation) in zip(states, given_by(the_feed(case))[1:], strict=False):
-        kernel.step(state, pa.RecordBatch.from_pylist(list(rows), kernel.chain.schema), punctuation)
+        kernel.step(state, pa.RecordBatch.from_pylist(list(rows), kernel.chain.input.schema), punctuation)
     assert before == [{name: state.piece(name) for name in state.names()} for state in states]

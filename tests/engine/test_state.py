@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from tests.engine.chains import batch, grouped, kernel, window
+from tests.engine.chains import batch, grouped, kernel, ticks, window
 
 from slackwater.engine.state import State, pack
 from slackwater.errors import RunError
 
 
 def state_of(rows: int = 10) -> State:
-    fused = kernel(window({"time": 100}), grouped("avg"))
+    fused = kernel(window(ticks(100)), grouped("avg"))
     times = list(range(rows))
     return fused.step(fused.init(), batch([1] * rows, [0.5] * rows, times), rows // 2).state
 

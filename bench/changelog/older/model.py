@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bench.changelog.older.terms import values
+from slackwater.engine.plan import Over, children
 
 
 class Model:
@@ -16,20 +17,21 @@ class Model:
         self.edges = []
 
     def run(self, node):
-        below = [self.run(node[side]) for side in ("child", "left", "right") if side in node]
-        made = getattr(self, node["op"])(node, *below)
+        below = [self.run(each) for each in children(node)]
+        what = node.step if isinstance(node, Over) else node
+        made = getattr(self, type(what).__name__.lower())(what, *below)
         self.edges.append(made)
         return made
 
-    def filter(self, node, below):
+    def filter(self, step, below):
         names, sent = below
-        return below.of(names, [each for each in sent if values([node["condition"]], names, each.row)[0]])
+        return below.of(names, [each for each in sent if values([step.condition], names, each.row)[0]])
 
-    def project(self, node, below):
+    def project(self, step, below):
         names, sent = below
-        trees = [tree for _, tree, _ in node["items"]]
+        trees = [item.tree for item in step.items]
         made = [each._replace(row=values(trees, names, each.row)) for each in sent]
-        return below.of([name for name, *_ in node["items"]], made)
+        return below.of([item.name for item in step.items], made)
 
     def union(self, node, left, right):
         (names, one), (_, two) = left, right

@@ -43,18 +43,18 @@ class Edge(NamedTuple):
 
 class PositiveNegative(Model):
     def source(self, node):
-        names, rows = self.given[node["input"]]
+        names, rows = self.given[node.input]
         return Edge.of(names, [Event(time, 1, row) for time, row in rows])
 
-    def window(self, node, below):
+    def window(self, step, below):
         """What makes negatives: each row once more when it leaves."""
-        length = node["range"]
+        length = step.range.amount
         return Edge.of(below.names, [*below.events, *(Event(e.time + length, -1, e.row) for e in below.events)])
 
     def join(self, node, left, right):
         """At a moment what goes meets what was there, then what comes meets what is there."""
         sides = left, right
-        trees = [[pair[side] for pair in node["on"]] for side in (0, 1)]
+        trees = [[pair[side] for pair in node.on] for side in (0, 1)]
         there = defaultdict(Counter), defaultdict(Counter)
         tagged = [(event, side) for side, each in enumerate(sides) for event in each.events]
         sent = []
@@ -65,13 +65,12 @@ class PositiveNegative(Model):
                 sent += [event._replace(row=pair)] * count
             there[side][key][event.row] += event.sign
             there[side][key] = +there[side][key] if event.sign < 0 else there[side][key]
-        names = node["columns"]
-        rest = node["condition"]
+        names, rest = node.columns, node.condition
         return Edge.of(names, [each for each in sent if rest is None or values([rest], names, each.row)[0]])
 
-    def aggregate(self, node, below):
+    def aggregate(self, step, below):
         """At each input of a group its value, as in APAS 3.2."""
-        group, calls = [tree for _, tree, _ in node["group"]], node["calls"]
+        group, calls = [item.tree for item in step.group], step.calls
         trees = arguments_of(calls)
         groups, shown, sent = defaultdict(lambda: Members(calls)), {}, []
         for time, events in moments(below.events, lambda event: event.time):
@@ -83,10 +82,10 @@ class PositiveNegative(Model):
             for key in touched:
                 results = groups[key].results()
                 sent += replaced(shown, key, None if results is None else key + results, time, always=True)
-        return Edge.of([name for name, *_ in [*node["group"], *calls]], sent)
+        return Edge.of([each.name for each in [*step.group, *calls]], sent)
 
-    def distinct(self, node, below):
-        return self.minus(node, below, Edge.of(below.names, []))
+    def distinct(self, step, below):
+        return self.minus(step, below, Edge.of(below.names, []))
 
     def minus(self, node, left, right):
         there, shown, sent = (Counter(), Counter()), {}, []

@@ -58,17 +58,17 @@ class Edge(NamedTuple):
 
 class Temporal(Model):
     def source(self, node):
-        names, rows = self.given[node["input"]]
+        names, rows = self.given[node.input]
         return Edge.of(names, [Tuple(time, FOREVER, row, time) for time, row in rows])
 
-    def window(self, node, below):
-        cut = [each._replace(end=min(each.end, each.start + node["range"])) for each in below.tuples]
+    def window(self, step, below):
+        cut = [each._replace(end=min(each.end, each.start + step.range.amount)) for each in below.tuples]
         return Edge.of(below.names, cut)
 
     def join(self, node, left, right):
         """Each with those of the other side that began before it and have not ended."""
         sides = left, right
-        trees = [[pair[side] for pair in node["on"]] for side in (0, 1)]
+        trees = [[pair[side] for pair in node.on] for side in (0, 1)]
         there, sent = (defaultdict(list), defaultdict(list)), []
         tagged = [(each, side) for side, edge in enumerate(sides) for each in edge.tuples]
         for each, side in sorted(tagged, key=lambda pair: pair[0].start):
@@ -78,12 +78,12 @@ class Temporal(Model):
                 row = each.row + other.row if side == 0 else other.row + each.row
                 sent.append(Tuple(each.start, min(each.end, other.end), row, max(each.sent, other.sent)))
             there[side][key].append(each)
-        names, rest = node["columns"], node["condition"]
+        names, rest = node.columns, node.condition
         return Edge.of(names, [each for each in sent if rest is None or values([rest], names, each.row)[0]])
 
-    def aggregate(self, node, below):
+    def aggregate(self, step, below):
         """A value of a group for each stretch between two of its inputs, or ends of these, as in APAS 3.2."""
-        group, calls = [tree for _, tree, _ in node["group"]], node["calls"]
+        group, calls = [item.tree for item in step.group], step.calls
         trees = arguments_of(calls)
         keyed = [
             (values(group, below.names, each.row), values(trees, below.names, each.row), each) for each in below.tuples
@@ -100,7 +100,7 @@ class Temporal(Model):
             for key in touched:
                 results = groups[key].results()
                 pieces.become(key, None if results is None else key + results, time, always=True)
-        return Edge.of([name for name, *_ in [*node["group"], *calls]], pieces.all())
+        return Edge.of([each.name for each in [*step.group, *calls]], pieces.all())
 
     def distinct(self, node, below):
         covered, sent = {}, []

@@ -46,7 +46,7 @@ class Members:
     """The rows of a group by their arguments, and what its calls make of them."""
 
     def __init__(self, calls):
-        self.functions = [function for _, function, *_ in calls]
+        self.functions = [call.function for call in calls]
         self.rows = Counter()
         self.sums = [0] * len(calls)
 
@@ -75,4 +75,4 @@ class Members:
 
 def arguments_of(calls):
     """One expression for each call; COUNT(*) has none of its own."""
-    return [arguments[0] if arguments else ["literal", None, "void"] for _, _, arguments, *_ in calls]
+    return [call.arguments[0] if call.arguments else ("literal", None, "void") for call in calls]

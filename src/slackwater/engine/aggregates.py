@@ -11,17 +11,18 @@ import pyarrow as pa
 
 from slackwater.engine.arguments import LEAST, Arguments, not_here
 from slackwater.engine.arrays import NO_INTS, Bools, Ints, table
-from slackwater.engine.chain import Call
 from slackwater.engine.distinct import Distinct
 from slackwater.engine.ends import Ends
 from slackwater.engine.entries import ARRIVAL, POSITION, TIME, Clock, Merge, Points
 from slackwater.engine.extremes import Extremes
 from slackwater.engine.finish import FUNCTIONS
 from slackwater.engine.handover import Firsts
+from slackwater.engine.plan import Call
 from slackwater.engine.rows import Rows
 from slackwater.engine.state import Memory
 from slackwater.engine.sums import Sums
 from slackwater.engine.tally import ROWS, Tally
+from slackwater.engine.types import known_type
 
 SUMS = "sums"
 Fresh = dict[str, pa.RecordBatch]
@@ -57,7 +58,9 @@ class Aggregates:
         self._sample = sample
         self._needs_rows = partial
         self.readers = [self._reader(call) for call in calls]
-        self.types = [call.type or read(self._nothing()).type for call, read in zip(calls, self.readers, strict=True)]
+        self.types = [
+            known_type(call.type) or read(self._nothing()).type for call, read in zip(calls, self.readers, strict=True)
+        ]
         self.sums = Sums(f"{name}.sums", list(self.arguments.counted.values()), partial) if self._needs_rows else None
 
     def evaluated(self, rows: Rows) -> pa.RecordBatch:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pyarrow as pa
 
-from slackwater.engine.expressions import Tree, evaluate
+from slackwater.engine.expressions import evaluate
 from slackwater.engine.finish import finished
+from slackwater.engine.plan import Tree
 from slackwater.engine.rows import Rows
 from slackwater.engine.tally import Argument, Tally
 from slackwater.errors import QueryError
@@ -33,8 +33,8 @@ class Arguments:
 
     def column(self, tree: Tree) -> str:
         """The column that an argument is evaluated into; equal arguments share one."""
-        known = {json.dumps(each): name for name, each in self.trees.items()}
-        name = known.get(json.dumps(tree), f"a{len(self.trees)}")
+        known = {each: name for name, each in self.trees.items()}
+        name = known.get(tree, f"a{len(self.trees)}")
         self.trees[name] = tree
         self.kinds[name] = evaluate(tree, self._sample).type
         return name

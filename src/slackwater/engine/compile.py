@@ -8,7 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from slackwater.engine.arrays import Ints
-from slackwater.engine.chain import (
+from slackwater.engine.expressions import marks_of
+from slackwater.engine.extents import ExtentGroups, ExtentRows
+from slackwater.engine.hold import HOLD, Cycle, Hold
+from slackwater.engine.jump_window import JumpGroups, JumpRows
+from slackwater.engine.plan import (
     Aggregate,
     Chain,
     Distinct,
@@ -20,11 +24,8 @@ from slackwater.engine.chain import (
     Step,
     Subquery,
     Window,
+    trees_of,
 )
-from slackwater.engine.expressions import marks_of
-from slackwater.engine.extents import ExtentGroups, ExtentRows
-from slackwater.engine.hold import HOLD, Cycle, Hold
-from slackwater.engine.jump_window import JumpGroups, JumpRows
 from slackwater.engine.row_window import RowStream, RowWindow
 from slackwater.engine.rows import ROW_NUMBER, Rows, no_rows
 from slackwater.engine.state import Memory, State
@@ -62,7 +63,7 @@ def compiled(chain: Chain, *, ordered: bool = False, came: bool = False) -> Comp
     steps = list(chain.steps)
     numbered = any(ROW_NUMBER in marks_of(tree) for step in steps for tree in trees_of(step))
     operators: list[Operator] = []
-    sample = no_rows(chain.schema)
+    sample = no_rows(chain.input.schema)
     if ordered:
         sample = sample.placed(*(np.empty(0, np.int64) for _ in range(3)))
     borders: list[Border] = []
@@ -169,7 +170,7 @@ def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) ->
 def _of_all_columns(inner: Sequence[Step], sample: Rows) -> Aggregate:
     """DISTINCT of what a window holds: every row is a group, and there is nothing to compute."""
     schema = applied(inner, sample).batch.schema
-    return Aggregate(tuple(Item(field.name, ["column", field.name], field.type) for field in schema), ())
+    return Aggregate(tuple(Item(name, ("column", name)) for name in schema.names), ())
 
 
 def _grouped(
@@ -188,16 +189,3 @@ def _rows(name: str, window: Window, inner: Sequence[Step], sample: Rows, number
     if at_every_row(window):
         return RowStream(name, window, inner, sample, numbered)
     return JumpRows(name, window, inner, sample)
-
-
-def trees_of(step: Step) -> list[list[object]]:
-    """The expressions of a step."""
-    match step:
-        case Filter(condition=condition):
-            return [condition]
-        case Project(items=items):
-            return [item.tree for item in items]
-        case Aggregate(group=group, calls=calls):
-            return [item.tree for item in group] + [tree for call in calls for tree in call.arguments]
-        case _:
-            return []

@@ -1,13 +1,13 @@
 """Expressions as data, evaluated over whole columns with Spark's meaning of NULL, NaN and errors (ANSI).
 
-A tree is a JSON-able list: `["column", "speed"]`, `["literal", 80, "int"]`, `["mark", "window_end"]` for what a query
+A tree is a tuple: `("column", "speed")`, `("literal", 80, "int")`, `("mark", "window_end")` for what a query
 may name without declaring it (`rows.MARKS`), or an operator and its arguments,
-`["and", [">", ["column", "speed"], ["literal", 80, "int"]], ["is null", ["column", "lane"]]]`.
+`("and", (">", ("column", "speed"), ("literal", 80, "int")), ("is null", ("column", "lane")))`.
 What Spark evaluates only where it is needed (the branches of CASE, the right side of AND and OR, the later arguments
 of COALESCE) is evaluated only for those rows here too, so that a guarded division does not fail.
 
 >>> rows = pa.record_batch({"a": [6, None, 1], "b": [3, 2, 0]})
->>> tree = ["case", [[">", ["column", "b"], ["literal", 0, "int"]], ["/", ["column", "a"], ["column", "b"]]], None]
+>>> tree = ("case", ((">", ("column", "b"), ("literal", 0, "int")), ("/", ("column", "a"), ("column", "b"))), None)
 >>> evaluate(tree, rows).to_pylist()
 [2.0, None, None]
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -25,10 +25,9 @@ import pyarrow.compute as pc
 from slackwater.engine.arrays import true
 from slackwater.engine.casts import cast
 from slackwater.engine.functions import COMPARISONS, FUNCTIONS, alike
+from slackwater.engine.plan import Tree
 from slackwater.engine.types import arrow_type
 from slackwater.errors import QueryError, RunError
-
-Tree: TypeAlias = list[Any]
 
 
 class Columns(Protocol):
@@ -146,7 +145,7 @@ def _case(arguments: Sequence[Any], rows: Columns) -> pa.Array:
         open_[met] = False
         chosen.append((met, _value(value, _Some(rows, pa.array(met)))))
     rest = np.flatnonzero(open_)
-    otherwise = ["literal", None, "void"] if default is None else default
+    otherwise = ("literal", None, "void") if default is None else default
     chosen.append((rest, _value(otherwise, _Some(rows, pa.array(rest)))))
     values = alike([value for _, value in chosen])
     order = np.empty(len(rows), np.int64)
@@ -155,7 +154,7 @@ def _case(arguments: Sequence[Any], rows: Columns) -> pa.Array:
 
 
 def _coalesce(arguments: Sequence[Any], rows: Columns) -> pa.Array:
-    branches = [[["is not null", argument], argument] for argument in arguments[:-1]]
+    branches = [(("is not null", argument), argument) for argument in arguments[:-1]]
     return _case([*branches, arguments[-1]], rows)
 
 
@@ -177,7 +176,7 @@ SAFE = frozenset({"column", "mark", "literal", "and", "or", "not", "is null", "i
 
 def may_fail(tree: Any) -> bool:
     """Whether a tree has an operator that can raise an error: then it is kept from rows that it is not meant for."""
-    if not isinstance(tree, list) or not tree:
+    if not isinstance(tree, tuple) or not tree:
         return False
     if isinstance(tree[0], str):
         return tree[0] not in SAFE or (tree[0] not in ("column", "mark", "literal") and any(map(may_fail, tree[1:])))
@@ -187,9 +186,9 @@ def may_fail(tree: Any) -> bool:
 def marks_of(tree: Any) -> set[str]:
     """The marks of the instant that a tree names.
 
-    >>> sorted(marks_of(["+", ["column", "a"], ["mark", "row_number"]]))
+    >>> sorted(marks_of(("+", ("column", "a"), ("mark", "row_number"))))
     ['row_number']
     """
-    if not isinstance(tree, list) or not tree or tree[0] in ("column", "literal"):
+    if not isinstance(tree, tuple) or not tree or tree[0] in ("column", "literal"):
         return set()
     return {tree[1]} if tree[0] == "mark" else set().union(*map(marks_of, tree))

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import EARLIEST, Ints, picked
-from slackwater.engine.chain import Aggregate, Step, Window
 from slackwater.engine.emission import arranged, groups_emitted, marked
 from slackwater.engine.entries import ARRIVAL, ENTER, POSITION, TIME, Clock, Merge, base, column, dense_store
 from slackwater.engine.grouping import Grouping
@@ -23,6 +22,7 @@ from slackwater.engine.instants import Schedule
 from slackwater.engine.keys import dense, normal, ranked
 from slackwater.engine.order import in_sequence
 from slackwater.engine.placing import Below, below
+from slackwater.engine.plan import Aggregate, Step, Window
 from slackwater.engine.relation import Relation
 from slackwater.engine.rows import Rows
 from slackwater.engine.schedules import boundary_marks

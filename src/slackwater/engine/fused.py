@@ -1,6 +1,6 @@
-"""A chain of operators as one kernel: what a description says, in one call per batch for all keys.
+"""A chain of operators as one kernel, in one call per batch for all keys.
 
-    kernel = Fused(description)
+    kernel = Fused(chain)
     state = kernel.init()
     state, output, late = kernel.step(state, batch, punctuation)
 
@@ -10,15 +10,15 @@ yields, in the same call.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from slackwater.engine.arrays import EARLIEST, ints, moments, picked, table, valid
-from slackwater.engine.chain import Chain, parse
 from slackwater.engine.compile import Compiled, compiled
 from slackwater.engine.hold import arrived, late_rows
+from slackwater.engine.plan import Chain
 from slackwater.engine.rows import Rows
 from slackwater.engine.state import Memory, State
 from slackwater.engine.steps import Operator, Span
@@ -44,8 +44,8 @@ class Fused:
     input, `late_by`, `punctuation` and `missed` (how many windows, or 1 for a place). A row without an event time can
     have no place: it is among the late ones, with NULL in those columns."""
 
-    def __init__(self, description: str | Mapping[str, Any] | Chain) -> None:
-        self.chain = description if isinstance(description, Chain) else parse(description)
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
         self.compiled: Compiled = compiled(self.chain)
 
     def init(self) -> State:
@@ -59,12 +59,12 @@ class Fused:
 
     def entered(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> tuple[Rows, pa.RecordBatch]:
         """The rows of a batch that have an event time, and those that are late or have none."""
-        batch = typed(batch, self.chain.schema)
-        known = valid(batch.column(self.chain.time))
+        batch = typed(batch, self.chain.input.schema)
+        known = valid(batch.column(self.chain.input.time))
         placed = picked(batch, known)
-        time = ints(placed.column(self.chain.time))
+        time = ints(placed.column(self.chain.input.time))
         late = late_rows(batch, known, time, span.now, lambda times: self.compiled.missed(times, span.before))
-        return arrived(memory, "arrived", placed, time, self.chain.arrival), late
+        return arrived(memory, "arrived", placed, time, self.chain.input.arrival), late
 
 
 def opened(state: State, punctuation: int) -> tuple[Memory, Span]:

@@ -12,12 +12,13 @@ import pyarrow as pa
 
 from slackwater.engine.aggregates import Aggregates
 from slackwater.engine.arrays import table
-from slackwater.engine.chain import Aggregate, Filter, Item, Project, Step
 from slackwater.engine.expressions import evaluate, marks_of
 from slackwater.engine.groups import Groups
 from slackwater.engine.keys import Keys, normal
 from slackwater.engine.placing import Below, below
+from slackwater.engine.plan import Aggregate, Item, Project, Step, trees_of
 from slackwater.engine.rows import ORDER, Rows, ordering
+from slackwater.engine.types import known_type
 from slackwater.errors import QueryError
 
 
@@ -48,7 +49,7 @@ class Grouping:
         ]
         left = below(inner, sample)
         self.aggregates = Aggregates(name, aggregate.calls, left.rows, partial, mixed)
-        self.kinds = [item.type or evaluate(item.tree, left.rows).type for item in aggregate.group]
+        self.kinds = [known_type(item.type) or evaluate(item.tree, left.rows).type for item in aggregate.group]
         kinds = [column.type for column in self.keys(left)]
         self.groups = Groups(f"{name}.groups", kinds, parts if by and not self.keyed else None)
         self.ordered = bool(ordering(sample))
@@ -92,12 +93,7 @@ def refuse_marks(inner: Sequence[Step], aggregate: Aggregate) -> None:
     """Below an aggregate the marks would have to be those of every instant that a row is in."""
     trees = [tree for call in aggregate.calls for tree in call.arguments]
     trees += [item.tree for item in aggregate.group if not is_mark(item)]
-    for step in inner:
-        match step:
-            case Filter(condition=condition):
-                trees.append(condition)
-            case Project(items=items):
-                trees += [item.tree for item in items]
+    trees += [tree for step in inner for tree in trees_of(step)]
     named = sorted(set().union(*map(marks_of, trees)))
     if named:
         raise QueryError(

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import Bools
-from slackwater.engine.chain import Aggregate, Step, Window
 from slackwater.engine.emission import arranged, groups_emitted, marked
 from slackwater.engine.entries import base
 from slackwater.engine.grouping import Grouping
 from slackwater.engine.keys import ranked
 from slackwater.engine.nth_rows import AtEveryNth
 from slackwater.engine.placing import Below, below
+from slackwater.engine.plan import Aggregate, Step, Window
 from slackwater.engine.relation import Relation
 from slackwater.engine.rows import Rows
 from slackwater.engine.schedules import AtBoundaries, AtRows, Scheduled

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import LATEST, Index, Ints
-from slackwater.engine.chain import Window
 from slackwater.engine.entries import Clock, Resolve
 from slackwater.engine.groups import Parts
 from slackwater.engine.hold import CYCLE, HOLD
 from slackwater.engine.instants import Schedule
+from slackwater.engine.plan import Window
 from slackwater.engine.rows import ROW_NUMBER, Rows, caused
 from slackwater.engine.schedules import Scheduled, nothing_at
 from slackwater.engine.state import Memory

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import Bools, Index, Ints
-from slackwater.engine.chain import Step
+from slackwater.engine.plan import Step
 from slackwater.engine.rows import Rows
 from slackwater.engine.steps import applied
 

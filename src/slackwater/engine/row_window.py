@@ -13,13 +13,13 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import Ints, picked, scattered
-from slackwater.engine.chain import Aggregate, Step, Window
 from slackwater.engine.entries import Clock, Points, base
 from slackwater.engine.grouping import Grouping
 from slackwater.engine.groups import Parts
 from slackwater.engine.keys import Keys
 from slackwater.engine.order import counted
 from slackwater.engine.placing import below
+from slackwater.engine.plan import Aggregate, Step, Window
 from slackwater.engine.rows import ROW_NUMBER, Rows
 from slackwater.engine.schedules import counting
 from slackwater.engine.state import Memory

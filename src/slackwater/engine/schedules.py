@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import EARLIEST, LATEST, Bools, Ints, moments
-from slackwater.engine.chain import Window
 from slackwater.engine.entries import Clock, Resolve, unresolved
 from slackwater.engine.groups import Parts
 from slackwater.engine.instants import Schedule
 from slackwater.engine.order import counted, positions
+from slackwater.engine.plan import Window
 from slackwater.engine.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows, caused
 from slackwater.engine.state import Memory
 from slackwater.engine.steps import Span

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import Index, Ints, ints, picked, scattered, table, valid
-from slackwater.engine.chain import Chain
 from slackwater.engine.compile import Border, Compiled, compiled
 from slackwater.engine.emission import arranged
 from slackwater.engine.fused import Fused, Step, answers, opened, through
 from slackwater.engine.keys import ranked
 from slackwater.engine.order import stable
+from slackwater.engine.plan import Chain
 from slackwater.engine.rows import INSTANT, Rows, ordering, packed, unpacked
 from slackwater.engine.state import State
 from slackwater.engine.steps import LastOfSlots, Span
@@ -36,7 +36,7 @@ class Opening:
         self.whole = compiled(chain, ordered=True)
         self.end = border_at(self.whole, chain.cuts[0])
         self.operators = self.whole.operators[: self.end.operators]
-        placed = [*chain.schema, pa.field(BATCH, pa.int64()), pa.field(PLACE, pa.int64())]
+        placed = [*chain.input.schema, pa.field(BATCH, pa.int64()), pa.field(PLACE, pa.int64())]
         self.nothing = pa.RecordBatch.from_pylist([], pa.schema(placed))
 
     def init(self) -> State:
@@ -45,7 +45,7 @@ class Opening:
     def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step:
         memory, span = opened(state, punctuation)
         rows, late = self.fused.entered(memory, batch, span)
-        known = valid(batch.column(self.fused.chain.time))
+        known = valid(batch.column(self.fused.chain.input.time))
         places = [ints(picked(batch.select([name]), known).column(0)) for name in (BATCH, PLACE)]
         rows = rows.placed(rows.marks["arrival"].to_numpy(), *places)
         rows = through(self.operators, memory, rows, span)

@@ -10,13 +10,14 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import EARLIEST, LATEST, Bools, picked, table, true
-from slackwater.engine.chain import Filter, Frequency, Project, Step
 from slackwater.engine.expressions import evaluate
 from slackwater.engine.groups import Parts
 from slackwater.engine.keys import dense, normal
 from slackwater.engine.order import bounds, counted, firsts, stable
+from slackwater.engine.plan import Filter, Frequency, Item, Project, Step
 from slackwater.engine.rows import ROW_NUMBER, TIME, Rows, after, caused, packed, unpacked
 from slackwater.engine.state import Memory
+from slackwater.engine.types import known_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,15 @@ def applied(steps: Sequence[Step], rows: Rows) -> Rows:
             case Filter(condition=condition):
                 rows = rows.at(true(evaluate(condition, rows)))
             case Project(items=items):
-                columns = {item.name: evaluate(item.tree, rows) for item in items}
-                kinds = {item.name: item.type for item in items}
-                rows = rows.holding(table({name: _typed(column, kinds[name]) for name, column in columns.items()}))
+                rows = rows.holding(projected(items, rows))
     return rows
 
 
-def _typed(column: pa.Array, kind: pa.DataType | None) -> pa.Array:
-    return column if kind is None else column.cast(kind)
+def projected(items: Sequence[Item], rows: Rows) -> pa.RecordBatch:
+    """The values of items over rows, in their types."""
+    columns = {item.name: evaluate(item.tree, rows) for item in items}
+    kinds = {item.name: known_type(item.type) for item in items}
+    return table({name: each if (kind := kinds[name]) is None else each.cast(kind) for name, each in columns.items()})
 
 
 class RowWise:

@@ -27,6 +27,22 @@ TYPES: dict[str, pa.DataType] = {
 DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 
 
+def known_type(name: str) -> pa.DataType | None:
+    """The Arrow type of a Spark type; None for one that only evaluating an expression tells."""
+    return None if name == "unknown" else arrow_type(name)
+
+
+def type_name(kind: pa.DataType) -> str:
+    """The Spark type of an Arrow type.
+
+    >>> type_name(pa.decimal128(10, 2)), type_name(pa.int64())
+    ('decimal(10,2)', 'bigint')
+    """
+    if pa.types.is_decimal(kind):
+        return f"decimal({kind.precision},{kind.scale})"
+    return next(name for name, each in TYPES.items() if each == kind)
+
+
 def arrow_type(name: str) -> pa.DataType:
     """The Arrow type of a Spark type.
 

@@ -75,7 +75,7 @@ def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
 
 
 def record_batch(kernel: Kernel, name: str, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    schema = kernel.chain.chain.schema if isinstance(kernel, AtBoundaries) else kernel.query.inputs[name].schema
+    schema = kernel.chain.chain.input.schema if isinstance(kernel, AtBoundaries) else kernel.query.inputs[name].schema
     return pa.RecordBatch.from_pylist([{column: row.get(column) for column in schema.names} for row in rows], schema)
 
 

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.changelog.compositions import compositions
 from tests.engine.changelog.running import given_by, run
-from tests.engine.changelog.trees import E, S, distinct, grouped, kernel, of_k, rows, window
+from tests.engine.changelog.trees import INPUTS, E, S, distinct, grouped, kernel, of_k, rows, window
 
 from slackwater.engine.changelog.kernel import Changes
-from slackwater.engine.changelog.reading import parse
 from slackwater.engine.changelog.structures import STRUCTURES, kept
 from slackwater.engine.changelog.timeline import NOTHING, best
+from slackwater.engine.plan import Edge, Join, Minus, Node, Query
 from slackwater.engine.state import State
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 
 W = window(S, 10)
-JOIN = {"op": "join", "class": 3, "key": None, "columns": ["k", "x", "t", "k2", "x2", "t2"], "condition": None} | {
-    "on": [[["column", "k"], ["column", "k"]]],
-    "left": W,
-    "right": window(S, 5),
-}
-MINUS = {"op": "minus", "class": 4, "key": ["k"], "left": of_k(W), "right": of_k(window(S, 3))}
+ON = ((("column", "k"), ("column", "k")),)
+JOIN = Join(Edge(3), W, window(S, 5), ("k", "x", "t", "k2", "x2", "t2"), ON)
+MINUS = Minus(Edge(4, ("k",)), of_k(W), of_k(window(S, 3)))
 QUERIES = {
     "sum": grouped(W, "sum", "x"),
     "max": grouped(W, "max", "x"),
@@ -38,7 +33,7 @@ QUERIES = {
 }
 
 
-def after(query: dict[str, Any], batches: int, key: int = 0) -> State:
+def after(query: Node, batches: int, key: int = 0) -> State:
     """The state after so many batches of 20 rows over 10 ticks; with `key`, no key ever comes back."""
     made = kernel(query)
     state = made.init()
@@ -73,20 +68,14 @@ def test_the_head_is_small_where_groups_are_few():
 
 def test_structures_are_chosen_by_class():
     edits = grouped(window(E, 10, level=4), "sum", "x")
-    inputs = {"S": {"columns": [["k", "int"], ["x", "int"], ["ts", "timestamp"]], "time": "ts"}}
-    inputs["E"] = {"columns": [["op", "string"], ["k", "int"], ["x", "int"], ["ts", "timestamp"]]} | {
-        "time": "ts",
-        "change_type": "op",
-        "key": ["k"],
-    }
-    lines = kept(parse({"inputs": inputs, "query": edits}))
+    lines = kept(Query(INPUTS, edits))
     assert [(line.operator, line.depth, line.level, line.key, line.structure) for line in lines] == [
         ("aggregate", 0, 4, ("k",), ("expiry order and key index",)),
         ("window", 1, 4, ("k",), ()),
         ("source", 2, 4, ("k",), ("rows beyond the punctuation", "index on k")),
     ]
     by_query = {
-        name: kept(parse({"inputs": inputs, "query": query}))[0].structure
+        name: kept(Query(INPUTS, query))[0].structure
         for name, query in {"join": JOIN, "stream": grouped(S, "sum", "x"), "distinct": distinct(of_k(JOIN))}.items()
     }
     assert by_query == {

@@ -15,7 +15,7 @@ from tests.spark.planner.fused.test_changelog import tree
 
 from slackwater.engine.changelog.kernel import Changes
 from slackwater.engine.changelog.partitioning import partitioning
-from slackwater.engine.changelog.reading import parse
+from slackwater.engine.plan import Query
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 
@@ -42,7 +42,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_columns_that_all_operators_have_in_common(query: str):
-    assert partitioning(parse(tree(query))) == QUERIES[query]
+    assert partitioning(tree(query)) == QUERIES[query]
 
 
 def apart(batches: list[Given], columns: dict[str, tuple[str, ...]], bucket: int) -> list[Given]:
@@ -58,7 +58,7 @@ def apart(batches: list[Given], columns: dict[str, tuple[str, ...]], bucket: int
 
 
 @settings(max_examples=20, deadline=None)
-@given(case=st.one_of(*LAWS.values()).filter(lambda case: "query" in changes_of(case.plan)))
+@given(case=st.one_of(*LAWS.values()).filter(lambda case: isinstance(changes_of(case.plan), Query)))
 def test_buckets_together_are_the_whole(case: Case):
     kernel, batches = Changes(changes_of(case.plan)), given_by(case.plan, case.feeds)
     columns = partitioning(kernel.query)

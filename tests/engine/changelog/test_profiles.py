@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from tests.engine.changelog.trees import S, grouped, kernel, rows, steps, window
 
 from slackwater.engine.arrays import EARLIEST
 from slackwater.engine.changelog.profiles import PROFILES
+from slackwater.engine.plan import Aggregate, Call, Edge, Over
 from slackwater.errors import QueryError
 
 QUERY = grouped(window(S, 10), "sum", "x")
@@ -59,13 +62,14 @@ def test_updates_name_both_halves():
 
 
 def test_a_result_of_one_row_has_the_empty_key():
-    whole = {**grouped(window(S, 10), "sum", "x"), "group": [], "key": []}
+    call = Aggregate((), (Call("a", "sum", (("column", "x"),)),))
+    whole = Over(Edge(4, ()), window(S, 10), call)
     found = steps(kernel(whole, profile="updates"), ({"S": rows((1, 5, 0), (2, 7, 2))}, np.int64(5)))[0].changelog
     assert found.column("_change_type").to_pylist() == ["insert", "update_preimage", "update_postimage"]
 
 
 def test_without_a_key_nothing_is_an_update():
-    unkeyed = {**QUERY, "key": None}
+    unkeyed = replace(QUERY, edge=Edge(4))
     made = [step.changelog for step in steps(kernel(unkeyed, profile="updates"), *BATCHES)]
     assert {kind for batch in made for kind in batch.column("_change_type").to_pylist()} == {"insert", "delete"}
 
@@ -131,7 +135,7 @@ def test_a_profile_that_does_not_exist():
     ],
 )
 def test_no_column_of_a_query_takes_the_place_of_one_that_a_changelog_has_itself(profile: str, name: str, taken: bool):
-    given = {**QUERY, "calls": [[name, *QUERY["calls"][0][1:]]]}
+    given = replace(QUERY, step=replace(QUERY.step, calls=(replace(QUERY.step.calls[0], name=name),)))
     if not taken:
         assert steps(kernel(given, profile=profile), *BATCHES)
         return

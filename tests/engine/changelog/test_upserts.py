@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from tests.engine.running import plain_rows
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode
 from slackwater.engine.arrays import EARLIEST, LATEST
+from slackwater.engine.plan import Edge, Query
 from slackwater.errors import QueryError
 from slackwater.semantics import interpret
 from slackwater.semantics.values import orders
@@ -29,10 +31,9 @@ KEYED = Shape(
 )
 
 
-def key_of(case: Case) -> list[str] | None:
+def key_of(case: Case) -> tuple[str, ...] | None:
     made = changes_of(case.plan)
-    found: list[str] | None = made["query"]["key"] if "query" in made else made["key"]
-    return found
+    return made.root.edge.key if isinstance(made, Query) else made.key
 
 
 CASES = st.one_of(compositions(), seeded_cases(KEYED, max_rows=12)).filter(lambda case: key_of(case) is not None)
@@ -100,4 +101,4 @@ def test_one_row_for_an_update(profile: str, names: list[str]):
 
 def test_without_a_key_it_is_refused():
     with pytest.raises(QueryError, match="SW-364"):
-        kernel({**QUERY, "key": None}, upserts=True)
+        kernel(replace(QUERY, edge=Edge(4)), upserts=True)

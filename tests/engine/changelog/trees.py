@@ -7,42 +7,51 @@ from typing import Any
 import pyarrow as pa
 
 from slackwater.engine.changelog.kernel import Changes, Step
+from slackwater.engine.plan import (
+    Aggregate,
+    Call,
+    Distinct,
+    Edge,
+    Input,
+    Item,
+    Length,
+    Node,
+    Over,
+    Project,
+    Query,
+    Source,
+    Window,
+)
 from slackwater.engine.state import State
 
-STREAM = {"columns": [["k", "int"], ["x", "int"], ["ts", "timestamp"]], "time": "ts", "arrival": None}
-EDITS = {
-    "columns": [["op", "string"], ["k", "int"], ["x", "int"], ["ts", "timestamp"]],
-    "time": "ts",
-    "change_type": "op",
-    "key": ["k"],
-}
-S = {"op": "source", "class": 1, "key": None, "input": "S"}
-E = {"op": "source", "class": 4, "key": ["k"], "input": "E"}
+STREAM = Input((("k", "int"), ("x", "int"), ("ts", "timestamp")), "ts")
+EDITS = Input((("op", "string"), ("k", "int"), ("x", "int"), ("ts", "timestamp")), "ts", None, "op", ("k",))
+INPUTS = {"S": STREAM, "E": EDITS}
+S = Source(Edge(1), "S")
+E = Source(Edge(4, ("k",)), "E")
+K = Item("k", ("column", "k"), "int")
 
 
-def window(child: dict[str, Any], length: int, level: int = 2) -> dict[str, Any]:
-    return {"op": "window", "class": level, "key": child["key"], "range": length, "child": child}
+def window(child: Node, length: int, level: int = 2) -> Over:
+    return Over(Edge(level, child.edge.key), child, Window(Length(length, is_time=True)))
 
 
-def grouped(child: dict[str, Any], function: str = "sum", *arguments: str, **options: bool) -> dict[str, Any]:
+def grouped(child: Node, function: str = "sum", *arguments: str, **options: bool) -> Over:
     """SELECT k, function(arguments) AS a GROUP BY k."""
-    call = ["a", function, [["column", name] for name in arguments], "unknown", options]
-    return {"op": "aggregate", "class": 4, "key": ["k"], "group": [["k", ["column", "k"], "int"]], "calls": [call]} | {
-        "child": child
-    }
+    call = Call("a", function, tuple(("column", name) for name in arguments), **options)
+    return Over(Edge(4, ("k",)), child, Aggregate((K,), (call,)))
 
 
-def of_k(child: dict[str, Any]) -> dict[str, Any]:
-    items = [["k", ["column", "k"], "int"]]
-    return {"op": "project", "class": child["class"], "key": None, "items": items, "child": child}
+def of_k(child: Node) -> Over:
+    return Over(Edge(child.edge.level), child, Project((K,)))
 
 
-def distinct(child: dict[str, Any]) -> dict[str, Any]:
-    return {"op": "distinct", "class": max(3, child["class"]), "key": ["k"], "child": child}
+def distinct(child: Node) -> Over:
+    return Over(Edge(max(3, child.edge.level), ("k",)), child, Distinct())
 
 
-def kernel(query: dict[str, Any], **options: Any) -> Changes:
-    return Changes({"inputs": {"S": STREAM, "E": EDITS}, "query": query}, **options)
+def kernel(query: Node, **options: Any) -> Changes:
+    return Changes(Query(INPUTS, query), **options)
 
 
 def rows(*given: tuple[Any, ...]) -> pa.RecordBatch:

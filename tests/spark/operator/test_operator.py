@@ -9,21 +9,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from tests.engine.chains import COLUMNS, batch, grouped, window
+from tests.engine.chains import COLUMNS, batch, grouped, tuples, window
 
 from slackwater.engine.fused import Fused
+from slackwater.engine.plan import Chain, Input, encode
 from slackwater.engine.segments import MOST
 from slackwater.errors import RunError
 from slackwater.spark.operator.blobs import by_bucket, gathered, ipc, joined, read
 from slackwater.spark.operator.kernel import kernel_of
 from slackwater.spark.operator.operator import Operator, frame
 
-DOCUMENT = (
-    '{"columns": [["k", "int"], ["x", "double"], ["ts", "timestamp"]], "time": "ts", "arrival": null, "steps": '
-    '[{"op": "window", "range": {"tuples": 1000000}, "every": {"tuples": 1}}, {"op": "aggregate", '
-    '"group": [["k", ["column", "k"], "int"]], "calls": [["a", "sum", [["column", "x"]], "double", {}]]}]}'
-)
-STEPS = [window({"tuples": 1_000_000}), grouped("sum")]
+STEPS = (window(tuples(1_000_000)), grouped("sum"))
+DOCUMENT = encode(Chain(Input(COLUMNS, "ts"), STEPS))
 
 
 class Store:
@@ -94,7 +91,7 @@ def made(number: int, size: int) -> pa.RecordBatch:
 
 def test_only_what_is_new_is_written_however_large_the_window_is():
     store, size, written = Store(), MOST, []
-    kernel = Fused({"columns": COLUMNS, "time": "ts", "arrival": None, "steps": STEPS})
+    kernel = Fused(Chain(Input(COLUMNS, "ts"), STEPS))
     state = kernel.init()
     for number in range(6):
         given, watermark = made(number, size), (number + 1) * size

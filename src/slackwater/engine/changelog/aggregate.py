@@ -12,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import LATEST, Ints, table
-from slackwater.engine.chain import Call, Item
 from slackwater.engine.changelog.best import NUMBER, View
 from slackwater.engine.changelog.calls import Calls
 from slackwater.engine.changelog.codes import Codes
@@ -23,9 +22,11 @@ from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.changelog.timeline import Stretches, Timeline
 from slackwater.engine.expressions import evaluate
 from slackwater.engine.keys import normal
+from slackwater.engine.plan import Call, Item
 from slackwater.engine.state import Memory
 from slackwater.engine.steps import Span
 from slackwater.engine.tally import ROWS, Tally, tally
+from slackwater.engine.types import known_type
 
 
 class Grouped:
@@ -37,7 +38,7 @@ class Grouped:
         self.items = list(group)
         self.calls = Calls(calls, rows)
         keys = [evaluate(item.tree, rows).type for item in group]
-        self.kinds = [item.type or kind for item, kind in zip(group, keys, strict=True)]
+        self.kinds = [known_type(item.type) or kind for item, kind in zip(group, keys, strict=True)]
         self.codes = Codes(f"{name}.groups", keys)
         self.level = level
         self.structure = STRUCTURES[level]

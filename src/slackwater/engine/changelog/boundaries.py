@@ -1,16 +1,12 @@
 """Windows at boundaries under EMIT CHANGES: an answer stands until the next boundary, and never has to be taken back.
 
-    {"input": "S", "chain": {...}, "slide": 5000000, "key": ["k"]}
-
-The chain is that of EMIT FINAL (kernels.chain); each of its results lives from its instant for one slide. What
-`Changes` is for trees, with the same contract, this is for such chains.
+The chain is that of EMIT FINAL; each of its results lives from its instant for one slide. What `Changes` is for trees,
+with the same contract, this is for such chains.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,32 +16,27 @@ from slackwater.engine.changelog.compress import compressed
 from slackwater.engine.changelog.kernel import Changes, Step
 from slackwater.engine.changelog.log import Log, Tuples, of_tuples
 from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
-from slackwater.engine.changelog.reading import malformed
 from slackwater.engine.changelog.structures import Kept
 from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
+from slackwater.engine.plan import Boundaries, Query
 from slackwater.engine.state import State
 
 
 def changelog_kernel(
-    description: str | Mapping[str, Any], net: bool = False, profile: str = "changes", upserts: bool = False
+    plan: Boundaries | Query, net: bool = False, profile: str = "changes", upserts: bool = False
 ) -> Kernel:
-    """The kernel of a query's changelog, whichever of the two descriptions it has."""
-    given = json.loads(description) if isinstance(description, str) else description
-    return (AtBoundaries if "chain" in given else Changes)(given, net, profile, upserts)
+    """The kernel of a query's changelog, whichever of the two plans it has."""
+    if isinstance(plan, Boundaries):
+        return AtBoundaries(plan, net, profile, upserts)
+    return Changes(plan, net, profile, upserts)
 
 
 class AtBoundaries:
     """The changelog of a chain whose results come at boundaries."""
 
-    def __init__(
-        self, description: Mapping[str, Any], net: bool = False, profile: str = "changes", upserts: bool = False
-    ) -> None:
-        try:
-            self.input, self.slide = str(description["input"]), int(description["slide"])
-            self.key = None if description.get("key") is None else tuple(description["key"])
-            self.chain = Fused(description["chain"])
-        except KeyError as cause:
-            raise malformed(f"{cause!r}") from cause
+    def __init__(self, plan: Boundaries, net: bool = False, profile: str = "changes", upserts: bool = False) -> None:
+        self.input, self.slide, self.key = plan.input, plan.slide, plan.key
+        self.chain = Fused(plan.chain)
         self.net = net
         self.profile = check_profile(profile)
         self.upserts = check_upserts(upserts, self.key)
@@ -65,7 +56,7 @@ class AtBoundaries:
 
     def step(self, state: State, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]) -> Step:
         mark = int(punctuation[self.input] if isinstance(punctuation, Mapping) else punctuation)
-        none = pa.RecordBatch.from_pylist([], self.chain.chain.schema)
+        none = pa.RecordBatch.from_pylist([], self.chain.chain.input.schema)
         state, output, late = self.chain.step(state, batches.get(self.input, none), mark)
         log = self._log(output)
         now = int(state.head[PUNCTUATION][0].as_py())

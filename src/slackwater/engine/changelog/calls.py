@@ -17,11 +17,12 @@ import pyarrow as pa
 
 from slackwater.engine.arguments import LEAST, Arguments, not_here
 from slackwater.engine.arrays import Bools, Ints
-from slackwater.engine.chain import Call
 from slackwater.engine.changelog.best import Best, DistinctCount, End, Extreme, View
 from slackwater.engine.finish import FUNCTIONS
+from slackwater.engine.plan import Call
 from slackwater.engine.rows import Rows
 from slackwater.engine.tally import ROWS, Tally
+from slackwater.engine.types import known_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ class Calls:
         """Whether every member counts (COUNT(*))."""
         self.readers = [self._reader(call) for call in calls]
         nothing = Worked({ROWS: np.zeros(0, np.int64)}, {name: self._empty(each) for name, each in self.others.items()})
-        self.types = [call.type or read(nothing).type for call, read in zip(calls, self.readers, strict=True)]
+        self.types = [
+            known_type(call.type) or read(nothing).type for call, read in zip(calls, self.readers, strict=True)
+        ]
 
     @property
     def numbered(self) -> bool:

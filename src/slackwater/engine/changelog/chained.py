@@ -7,24 +7,25 @@ computes it here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import EARLIEST, LATEST, Ints, ints, moments, picked, valid
-from slackwater.engine.chain import Chain, Frequency, Item, Project, parse_step
 from slackwater.engine.changelog.inputs import Taken
 from slackwater.engine.changelog.log import Log, Tuples, in_order, of_tuples
 from slackwater.engine.changelog.meeting import Side
 from slackwater.engine.compile import compiled
 from slackwater.engine.fused import typed
 from slackwater.engine.hold import arrived, late_rows
+from slackwater.engine.plan import Chain, Frequency, Input, Item, Project, Step
 from slackwater.engine.rows import CAME, Rows
 from slackwater.engine.segments import Store
 from slackwater.engine.state import Memory, State
 from slackwater.engine.steps import RowWise, Span
+from slackwater.engine.types import type_name
 
 TIME = "#time"
 """The event time of rows that come from other operators, which need not have a column of it."""
@@ -66,23 +67,23 @@ class ChainReader:
     def __init__(self, name: str, chain: Chain, lifetime: int | None, meeting: int | None = None) -> None:
         self.prefix = f"{name}."
         self.chain = chain
-        self.compiled = compiled(chain, came=chain.arrival is not None)
+        self.compiled = compiled(chain, came=chain.input.arrival is not None)
         self.lifetime = lifetime
         self.side = Side(meeting, chain.steps, self.compiled, lifetime) if meeting is not None and lifetime else None
         self.operators = (*self.compiled.operators, RowWise(()))
         self.slotted = self._slotted()
-        self.none = pa.RecordBatch.from_pylist([], self.chain.schema)
+        self.none = pa.RecordBatch.from_pylist([], self.chain.input.schema)
         self.sample = self.step(Memory(State()), self.none, Span(EARLIEST, EARLIEST), EARLIEST).log.born
 
     def step(self, memory: Memory, batch: pa.RecordBatch, span: Span, own: int) -> Taken:
         """Take in a batch; `span` is that of the query's clock, `own` the punctuation of this input."""
         within = Within(memory, self.prefix)
-        batch = typed(batch, self.chain.schema)
-        known = valid(batch.column(self.chain.time))
+        batch = typed(batch, self.chain.input.schema)
+        known = valid(batch.column(self.chain.input.time))
         placed = picked(batch, known)
-        time = ints(placed.column(self.chain.time))
+        time = ints(placed.column(self.chain.input.time))
         late = late_rows(batch, known, time, own, lambda times: self.compiled.missed(times, span.before))
-        rows, through = arrived(within, "arrived", placed, time, self.chain.arrival), span
+        rows, through = arrived(within, "arrived", placed, time, self.chain.input.arrival), span
         for place, operator in enumerate(self.operators):
             here = self.side if self.side is not None and place == self.side.place else None
             if here is not None:
@@ -115,15 +116,15 @@ class Pipe:
     def __init__(
         self,
         name: str,
-        steps: Sequence[Mapping[str, Any]],
+        steps: Sequence[Step],
         lifetime: int | None,
         sample: Tuples,
         meeting: int | None = None,
     ) -> None:
-        fields = [(field.name, field.type) for field in sample.rows.schema]
-        given = Project(tuple(Item(column, ["column", column], kind) for column, kind in fields))
-        clocks = [(clock, pa.timestamp("us", "UTC")) for clock in (TIME, ARRIVAL)]
-        chain = Chain((*fields, *clocks), TIME, ARRIVAL, (given, *map(parse_step, steps)))
+        fields = [(field.name, type_name(field.type)) for field in sample.rows.schema]
+        given = Project(tuple(Item(column, ("column", column), kind) for column, kind in fields))
+        stream = Input((*fields, (TIME, "timestamp"), (ARRIVAL, "timestamp")), TIME, ARRIVAL)
+        chain = Chain(stream, (given, *steps))
         self.reader = ChainReader(name, chain, lifetime, meeting)
 
     def step(self, memory: Memory, log: Log, span: Span) -> Taken:

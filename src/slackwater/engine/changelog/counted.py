@@ -14,15 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.arrays import NO_INTS, Bools, Index, Ints, table
-from slackwater.engine.chain import Length
 from slackwater.engine.changelog.codes import Codes
 from slackwater.engine.changelog.living import Living, Members, tuples_of, with_code
 from slackwater.engine.changelog.log import Log, Tuples, in_order, together
 from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.changelog.tree import NUMBERED
 from slackwater.engine.groups import Parts
 from slackwater.engine.keys import normal
 from slackwater.engine.order import bounds, counted, firsts, positions
+from slackwater.engine.plan import NUMBERED, Window
 from slackwater.engine.state import Memory
 from slackwater.engine.steps import Span
 
@@ -53,18 +52,15 @@ class Counted:
     def __init__(
         self,
         name: str,
-        length: Length,
-        every: int,
-        by: tuple[str, ...],
-        count_by: tuple[str, ...],
+        window: Window,
         sample: Tuples,
         numbered: bool = False,
     ) -> None:
-        self.name, self.length, self.every, self.numbered = name, length, every, numbered
-        self.by, self.count_by = by, count_by
+        self.name, self.length, self.every, self.numbered = name, window.range, window.every.amount, numbered
+        by, count_by = self.by, self.count_by = window.by, window.count_by
         kinds = {field.name: field.type for field in sample.rows.schema}
         self.parts = Codes(f"{name}.parts", [kinds[each] for each in by])
-        self.counts = Parts(f"{name}.counts", [kinds[each] for each in count_by], cycle=every)
+        self.counts = Parts(f"{name}.counts", [kinds[each] for each in count_by], cycle=self.every)
         self.waiting, self.held = (Living(f"{name}.{each}", STRUCTURES[4]) for each in ("waiting", "held"))
 
     def step(self, memory: Memory, log: Log, span: Span) -> Log:

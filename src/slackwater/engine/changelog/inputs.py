@@ -21,11 +21,11 @@ from slackwater.engine.changelog.codes import Codes
 from slackwater.engine.changelog.living import Living, with_code
 from slackwater.engine.changelog.log import Log, Tuples, in_order, no_tuples, of_tuples, together
 from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.changelog.tree import Input
 from slackwater.engine.fused import typed
 from slackwater.engine.hold import Hold, arrived, late_rows
 from slackwater.engine.keys import normal
 from slackwater.engine.order import bounds, counted, firsts, stable
+from slackwater.engine.plan import Input
 from slackwater.engine.state import Memory
 from slackwater.engine.steps import Span
 
@@ -82,7 +82,7 @@ class Incoming:
         besides = (given.change_type, given.time, given.arrival, BOUND)
         self.key = given.key or tuple(column for column, _ in given.columns if column not in besides)
         self.change_type = str(given.change_type)
-        kinds = dict(given.columns)
+        kinds = {field.name: field.type for field in given.schema}
         self.bounded = BOUND in kinds
         self.codes = Codes(f"{name}.keys", [kinds[column] for column in self.key])
         self.living = Living(f"{name}.living", STRUCTURES[4])

@@ -18,10 +18,11 @@ from slackwater.engine.changelog.codes import Codes
 from slackwater.engine.changelog.living import START, Living, Members, numbers, tuples_of, with_code
 from slackwater.engine.changelog.log import Log, Tuples, in_order
 from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.expressions import Tree, evaluate
+from slackwater.engine.expressions import evaluate
 from slackwater.engine.functions import unified
 from slackwater.engine.keys import normal
 from slackwater.engine.order import counted, positions, stable
+from slackwater.engine.plan import Tree
 from slackwater.engine.rows import Rows
 from slackwater.engine.state import Memory
 from slackwater.engine.steps import Span

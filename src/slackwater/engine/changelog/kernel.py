@@ -1,6 +1,6 @@
 """A query under EMIT CHANGES as one kernel: a tree of operators, evaluated bottom-up once per batch.
 
-    kernel = Changes(description)
+    kernel = Changes(query)
     state = kernel.init()
     state, changelog, late, refused = kernel.step(state, {"S": batch}, punctuation)[:4]
 
@@ -11,22 +11,22 @@ the same stretch of time: nothing that it yields is taken back by what comes lat
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 
 from slackwater.engine.arrays import EARLIEST, LATEST
 from slackwater.engine.changelog.chained import ChainReader
+from slackwater.engine.changelog.checks import check
 from slackwater.engine.changelog.compress import compressed
 from slackwater.engine.changelog.inputs import Reader, Taken
 from slackwater.engine.changelog.log import Log, of_tuples
 from slackwater.engine.changelog.meeting import SETTLED, meeting_name
 from slackwater.engine.changelog.operators import Operators
 from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
-from slackwater.engine.changelog.reading import parse, refuse_marks
 from slackwater.engine.changelog.structures import Kept, kept
-from slackwater.engine.changelog.tree import Chained, Node, Piped, Query, Source, children, meeting_of, walk
 from slackwater.engine.changelog.waiting import Waiting
+from slackwater.engine.plan import Chained, Node, Piped, Query, Source, children, meeting_of, walk
 from slackwater.engine.state import Memory, State
 from slackwater.engine.steps import Span
 
@@ -57,16 +57,15 @@ class Changes:
 
     def __init__(
         self,
-        description: str | Mapping[str, Any] | Query,
+        query: Query,
         net: bool = False,
         profile: str = "changes",
         upserts: bool = False,
     ) -> None:
-        self.query = description if isinstance(description, Query) else parse(description)
+        self.query = check(query)
         self.net = net
         self.profile = check_profile(profile)
         self.upserts = check_upserts(upserts, self.query.root.edge.key)
-        refuse_marks(self.query.root)
         self.read = {node.input for node in walk(self.query.root) if isinstance(node, Source)}
         self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
         self.operators = Operators(self.query, {name: reader.sample for name, reader in self.readers.items()})

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 
 from slackwater.engine.arrays import EARLIEST, LATEST, NO_INTS, Ints
-from slackwater.engine.chain import Aggregate, Distinct, Filter, Project, Step, Window
 from slackwater.engine.compile import Compiled
 from slackwater.engine.instants import spread
 from slackwater.engine.order import firsts, stable
+from slackwater.engine.plan import Aggregate, Distinct, Filter, Project, Step, Window
 from slackwater.engine.rows import Rows
 from slackwater.engine.state import Memory
 from slackwater.engine.steps import Span

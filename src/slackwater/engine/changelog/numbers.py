@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from slackwater.engine.arrays import Ints
 from slackwater.engine.changelog.log import Log, Tuples, of_tuples
-from slackwater.engine.changelog.tree import NUMBERED
+from slackwater.engine.plan import NUMBERED
 from slackwater.engine.state import Memory
 
 

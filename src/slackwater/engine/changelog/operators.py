@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slackwater.engine.arrays import EARLIEST
-from slackwater.engine.chain import parse as parse_chain
 from slackwater.engine.changelog.aggregate import Grouped
 from slackwater.engine.changelog.chained import ChainReader, Pipe
 from slackwater.engine.changelog.counted import Counted as CountedWindow
@@ -17,10 +16,12 @@ from slackwater.engine.changelog.numbers import numbering, renumbered
 from slackwater.engine.changelog.rowwise import filtered, projected, streamed, united, windowed
 from slackwater.engine.changelog.sequence import Ordered as InOrder
 from slackwater.engine.changelog.sequence import placed
-from slackwater.engine.changelog.tree import (
+from slackwater.engine.changelog.turns import Turns as Turning
+from slackwater.engine.changelog.turns import by_time
+from slackwater.engine.changelog.waiting import ReadAt
+from slackwater.engine.plan import (
     Aggregate,
     Chained,
-    Counted,
     Distinct,
     Filter,
     Join,
@@ -28,6 +29,7 @@ from slackwater.engine.changelog.tree import (
     Node,
     Numbered,
     Ordered,
+    Over,
     Piped,
     Placed,
     Project,
@@ -42,9 +44,6 @@ from slackwater.engine.changelog.tree import (
     turns_of,
     walk,
 )
-from slackwater.engine.changelog.turns import Turns as Turning
-from slackwater.engine.changelog.turns import by_time
-from slackwater.engine.changelog.waiting import ReadAt
 from slackwater.engine.state import Memory, State
 from slackwater.engine.steps import Span
 
@@ -93,17 +92,17 @@ class Operators:
         if isinstance(node, Streamed | Read):
             self._meet(memory, node, logs[0], span)
         match node:
-            case Window(range=length):
-                return windowed(logs[0], length)
+            case Over(step=Window(range=length) as window) if window.is_range:
+                return windowed(logs[0], length.amount)
             case Streamed(lifetime=lifetime):
                 return streamed(logs[0], lifetime)
             case Placed(child=child):
                 return placed(logs[0], self.query.inputs[child.input].arrival)
             case Numbered():
                 return renumbered(memory, f"{self.names[id(node)]}.rows", logs[0])
-            case Filter(condition=condition):
+            case Over(step=Filter(condition=condition)):
                 return filtered(logs[0], condition)
-            case Project(items=items):
+            case Over(step=Project(items=items)):
                 return projected(logs[0], items)
             case Union():
                 return united(*logs)
@@ -112,8 +111,8 @@ class Operators:
                 return grouped.step(memory, logs[0], span)
             case InOrder() as ordered:
                 return ordered.step(memory, logs[0])
-            case CountedWindow() | ReadAt() as window:
-                return window.step(memory, logs[0], span)
+            case CountedWindow() | ReadAt() as waits:
+                return waits.step(memory, logs[0], span)
             case Joined() as joined:
                 return joined.step(memory, logs[0], logs[1], span)
             case without:
@@ -131,9 +130,7 @@ class Operators:
             sample = self.samples[node.input]
             return numbering(of_tuples(sample)).born if node.numbered else sample
         if isinstance(node, Chained):
-            self.chains[id(node)] = ChainReader(
-                self.names[id(node)], parse_chain(node.chain), node.lifetime, node.meeting
-            )
+            self.chains[id(node)] = ChainReader(self.names[id(node)], node.chain, node.lifetime, node.meeting)
             self.inputs[id(node)] = node.input
             return self.chains[id(node)].sample
         if isinstance(node, Piped):
@@ -151,15 +148,15 @@ class Operators:
         name = self.names[id(node)]
         levels = [each.edge.level for each in inputs]
         match node:
-            case Aggregate(group=group, calls=calls):
+            case Over(step=Aggregate(group=group, calls=calls)):
                 self.made[id(node)] = Grouped(name, group, calls, samples[0], levels[0])
-            case Counted(range=length, every=every, by=by, count_by=count_by, numbered=numbered):
-                self.made[id(node)] = CountedWindow(name, length, every, by, count_by, samples[0], numbered)
+            case Over(step=Window() as window, numbered=numbered) if not window.is_range:
+                self.made[id(node)] = CountedWindow(name, window, samples[0], numbered)
             case Ordered(by=by):
                 self.made[id(node)] = InOrder(f"{name}.rows", by)
             case Read(slide=slide):
                 self.made[id(node)] = ReadAt(name, slide)
-            case Distinct() | Minus():
+            case Over(step=Distinct()) | Minus():
                 self.made[id(node)] = Without(name, samples[0], levels)
             case Join(columns=columns, on=on, condition=condition):
                 both = (samples[0], samples[1]), (levels[0], levels[1])

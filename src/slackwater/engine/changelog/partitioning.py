@@ -11,30 +11,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-import pyarrow as pa
-
-from slackwater.engine import chain as steps
-from slackwater.engine.chain import Chain, parse, parse_step
-from slackwater.engine.changelog.tree import (
+from slackwater.engine import plan as steps
+from slackwater.engine.expressions import marks_of
+from slackwater.engine.plan import (
     Aggregate,
+    Chain,
     Chained,
-    Counted,
     Distinct,
     Join,
     Minus,
     Node,
     Numbered,
+    Over,
     Piped,
     Project,
     Query,
     Read,
     Source,
     Streamed,
+    Tree,
     Union,
+    Window,
+    columns_after,
+    trees_of,
 )
-from slackwater.engine.compile import trees_of
-from slackwater.engine.expressions import Tree, marks_of
 from slackwater.engine.rows import ROW_NUMBER
+
+FLOATS = ("float", "double")
+"""Types whose equal values need not look alike: 0.0 and -0.0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +71,18 @@ class _Trace:
             case Chained() | Piped() | Read() | Streamed() if node.meeting is not None:
                 return []  # how far any of their windows goes, all of them must know
             case Chained():
-                return _chain(parse(node.chain), node.input)
+                return _chain(node.chain, node.input)
             case Piped(child=child, steps=given):
-                return _through(self.cuts(child), [parse_step(step) for step in given])
-            case Project(child=child, items=items):
+                return _through(self.cuts(child), given)
+            case Over(child=child, step=Project(items=items)):
                 return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in items], lost=True))
-            case Aggregate(child=child, group=group):
+            case Over(child=child, step=Aggregate(group=group)):
                 return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in group], lost=False))
-            case Counted(child=child, by=by, count_by=count_by, every=every):
-                shared = set(by) if every == 1 else set(by) & set(count_by)
+            case Over(child=child, step=Window() as window) if not window.is_range:
+                counts = set(window.by) & set(window.count_by)
+                shared = set(window.by) if window.every == steps.ONE_TUPLE else counts
                 return [cut for cut in self.cuts(child) if cut.column in shared]
-            case Distinct(child=child):
+            case Over(child=child, step=Distinct()):
                 return [cut for cut in self.cuts(child) if cut.column is not None]
             case Union() | Minus():
                 return list(self._by_position(node))
@@ -91,7 +96,7 @@ class _Trace:
         besides = {given.change_type, given.time, given.arrival}
         for name, kind in given.columns:
             keyed = name in given.key if given.key else name not in besides
-            if (given.change_type is None or keyed) and not pa.types.is_floating(kind):
+            if (given.change_type is None or keyed) and kind not in FLOATS:
                 yield Cut(frozenset({(node.input, name)}), name)
 
     def _by_position(self, node: Union | Minus) -> Iterator[Cut]:
@@ -121,7 +126,7 @@ class _Trace:
 
 def _chain(chain: Chain, name: str) -> list[Cut]:
     """The columns by which a chain can be taken apart: those of every group, and of every part of what counts rows."""
-    kept = [column for column, kind in chain.columns if not pa.types.is_floating(kind)]
+    kept = [column for column, kind in chain.input.columns if kind not in FLOATS]
     return _through([Cut(frozenset({(name, column)}), column) for column in kept], chain.steps)
 
 
@@ -148,17 +153,6 @@ def _through(cuts: list[Cut], given: Sequence[steps.Step]) -> list[Cut]:
     return cuts
 
 
-def _columns(found: list[str], given: Sequence[steps.Step]) -> list[str]:
-    """The columns that are left after some steps of a chain."""
-    for step in given:
-        match step:
-            case steps.Project(items=items):
-                found = [item.name for item in items]
-            case steps.Aggregate(group=group, calls=calls):
-                found = [*(item.name for item in group), *(call.name for call in calls)]
-    return found
-
-
 def _renamed(cuts: Sequence[Cut], items: Sequence[tuple[str, Tree]], lost: bool) -> Iterator[Cut]:
     """The columns under their new names; with `lost`, those without one still take the inputs apart."""
     for cut in cuts:
@@ -176,16 +170,13 @@ def names(query: Query, node: Node) -> list[str]:
     """The columns of an operator, in order."""
     match node:
         case Source(input=name):
-            return [column for column, _ in query.inputs[name].columns]
+            return query.inputs[name].names
         case Chained(chain=chain):
-            made = parse(chain)
-            return _columns([column for column, _ in made.columns], made.steps)
+            return columns_after(chain.input.names, chain.steps)
         case Piped(child=child, steps=given):
-            return _columns(names(query, child), [parse_step(step) for step in given])
-        case Project(items=items):
-            return [item.name for item in items]
-        case Aggregate(group=group, calls=calls):
-            return [*(item.name for item in group), *(call.name for call in calls)]
+            return columns_after(names(query, child), given)
+        case Over(child=child, step=step):
+            return columns_after(names(query, child), (step,))
         case Join(columns=columns):
             return list(columns)
         case Union(left=left) | Minus(left=left):

@@ -11,9 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from slackwater.engine.arrays import LATEST, Bools, Ints, table, true
-from slackwater.engine.chain import Item
 from slackwater.engine.changelog.log import Log, Tuples, in_order, of_tuples, together
-from slackwater.engine.expressions import Tree, evaluate
+from slackwater.engine.expressions import evaluate
+from slackwater.engine.plan import Item, Tree
+from slackwater.engine.steps import projected as values_of
 
 
 def windowed(log: Log, length: int) -> Log:
@@ -60,12 +61,7 @@ def projected(log: Log, items: Sequence[Item]) -> Log:
 
 
 def mapped(tuples: Tuples, items: Sequence[Item]) -> Tuples:
-    rows = tuples.seen()
-    columns = {item.name: evaluate(item.tree, rows) for item in items}
-    kinds = {item.name: item.type for item in items}
-    return tuples.holding(
-        table({name: each if (kind := kinds[name]) is None else each.cast(kind) for name, each in columns.items()})
-    )
+    return tuples.holding(values_of(items, tuples.seen()))
 
 
 def united(left: Log, right: Log) -> Log:

@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from slackwater.engine.changelog.tree import (
+from slackwater.engine.plan import (
     Aggregate,
     Chained,
-    Counted,
     Distinct,
     Join,
     Minus,
     Node,
+    Over,
     Piped,
     Query,
     Read,
     Source,
     Turn,
+    Window,
     children,
 )
 
@@ -64,9 +65,19 @@ def kept(query: Query) -> list[Kept]:
 
 
 def _lines(query: Query, node: Node, depth: int) -> Iterator[Kept]:
-    yield Kept(type(node).__name__.lower(), depth, node.edge.level, node.edge.key, structures_of(query, node))
+    yield Kept(name_of(node), depth, node.edge.level, node.edge.key, structures_of(query, node))
     for each in children(node):
         yield from _lines(query, each, depth + 1)
+
+
+def name_of(node: Node) -> str:
+    """What an operator is called in EXPLAIN."""
+    match node:
+        case Over(step=Window() as window) if not window.is_range:
+            return "counted"
+        case Over(step=step):
+            return type(step).__name__.lower()
+    return type(node).__name__.lower()
 
 
 def structures_of(query: Query, node: Node) -> tuple[str, ...]:
@@ -77,15 +88,15 @@ def structures_of(query: Query, node: Node) -> tuple[str, ...]:
             return ("rows beyond the punctuation", *((f"index on {', '.join(node.edge.key or ())}",) * indexed))
         case Chained() | Piped():
             return ("what its windows keep",)
-        case Counted():
+        case Over(step=Window() as window) if not window.is_range:
             return ("rows held, and rows that wait for the next instant",)
         case Turn(range=int()):
             return ("rows of its window",)
         case Read():
             return ("rows that wait for the next boundary",)
-        case Aggregate() if node.child.edge.level == 1:
+        case Over(step=Aggregate()) if node.child.edge.level == 1:
             return ("a tally per group",)
-        case Aggregate() | Distinct() | Join() | Minus():
+        case Over(step=Aggregate() | Distinct()) | Join() | Minus():
             return tuple(STRUCTURES[each.edge.level].name for each in children(node))
         case _:
             return ()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from slackwater.engine.chain import parse
 from slackwater.engine.fused import EVENT_TIME, Fused
+from slackwater.engine.plan import decode
 from slackwater.engine.stages import Later, Opening
 from slackwater.engine.state import State
 
@@ -75,14 +74,14 @@ def plain_columns(schema: pa.Schema) -> list[str]:
 @lru_cache(maxsize=64)
 def kernel_of(document: str, stream: str) -> ChainKernel:
     """The kernel of a chain, compiled once in each worker."""
-    fused = Fused(json.loads(document))
-    return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.schema), stream)
+    fused = Fused(decode(document))
+    return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.input.schema), stream)
 
 
 @lru_cache(maxsize=64)
 def stage_of(document: str, number: int, stream: str) -> ChainKernel:
     """The kernel of a stage, compiled once in each worker."""
-    chain = parse(document)
+    chain = decode(document)
     if number == 0:
         first = Opening(chain)
         return ChainKernel(first, first.nothing, stream)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pyarrow as pa
 from tests.engine.running import Given, Ran, plain_rows, through_bytes
 
-from slackwater.engine.chain import Chain
+from slackwater.engine.plan import Chain
 from slackwater.engine.stages import Later, Opening
 from slackwater.engine.state import State
 from slackwater.spark.operator.blobs import BUCKETS, with_places
@@ -50,12 +50,12 @@ def run_in_stages(chain: Chain, found: Stages, batches: Sequence[Given]) -> Ran:
 
 def _buckets(chain: Chain, rows: Sequence[object], number: int, by: Sequence[str]) -> dict[int, list[pa.RecordBatch]]:
     """The rows of a batch by bucket, those of each partition with their places."""
-    names = chain.schema.names
+    names = chain.input.schema.names
     plain = [{name: row.get(name) for name in names} for row in rows]  # type: ignore[attr-defined]
     size = -(-len(plain) // PARTS) or 1
     found: dict[int, list[pa.RecordBatch]] = {}
     for part in range(PARTS):
-        batch = pa.RecordBatch.from_pylist(plain[part * size : (part + 1) * size], chain.schema)
+        batch = pa.RecordBatch.from_pylist(plain[part * size : (part + 1) * size], chain.input.schema)
         placed = with_places(batch, number, part, 0)
         buckets = hashed([batch.column(name) for name in by]) % PARTS
         for bucket in range(PARTS):

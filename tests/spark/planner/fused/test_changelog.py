@@ -8,6 +8,19 @@ import pytest
 
 from slackwater.engine.changelog.kernel import Changes
 from slackwater.engine.changelog.structures import kept
+from slackwater.engine.plan import (
+    Aggregate,
+    Chained,
+    Join,
+    Length,
+    Project,
+    Source,
+    Streamed,
+    Turn,
+    Turns,
+    Window,
+    children,
+)
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script
 from slackwater.spark.planner.fused.changelog import changes_of
@@ -22,7 +35,7 @@ CATALOG = parse_script(
 ).catalog
 
 
-def tree(query: str) -> dict[str, Any]:
+def tree(query: str) -> Any:
     return changes_of(bind_query(f"{query} EMIT CHANGES", CATALOG))
 
 
@@ -62,22 +75,22 @@ def test_windows_of_different_lengths_make_class_3():
     ],
 )
 def test_what_compares_one_side_with_the_other_finds_the_pairs(where: str):
-    node = tree(f"SELECT S.id, v, w {where}")["query"]["child"]
-    assert node["op"] == "join"
-    assert node["on"] == [[["column", "id"], ["column", "id"]]]
-    assert node["condition"] == ["<", ["column", "v"], ["column", "w"]]
-    assert node["columns"] == ["S.id", "v", "name", "S.ts", "R.id", "w", "R.ts"]
+    node = tree(f"SELECT S.id, v, w {where}").root.child
+    assert isinstance(node, Join)
+    assert node.on == ((("column", "id"), ("column", "id")),)
+    assert node.condition == ("<", ("column", "v"), ("column", "w"))
+    assert node.columns == ("S.id", "v", "name", "S.ts", "R.id", "w", "R.ts")
 
 
 def test_a_condition_over_both_sides_at_once_does_not():
-    node = tree("SELECT v FROM S, R WHERE S.id + R.id = 3")["query"]["child"]
-    assert node["on"] == []
-    assert node["condition"] == ["=", ["+", ["column", "S.id"], ["column", "R.id"]], ["literal", 3, "int"]]
+    node = tree("SELECT v FROM S, R WHERE S.id + R.id = 3").root.child
+    assert node.on == ()
+    assert node.condition == ("=", ("+", ("column", "S.id"), ("column", "R.id")), ("literal", 3, "int"))
 
 
 def test_a_stream_that_is_read_twice_is_one_input():
     made = tree("SELECT a.v FROM S a [RANGE 5 seconds], S b [RANGE 3 seconds] WHERE a.id = b.id")
-    assert list(made["inputs"]) == ["S"]
+    assert list(made.inputs) == ["S"]
 
 
 def test_a_subquery_that_looks_at_single_rows_is_a_stream():
@@ -93,53 +106,53 @@ def test_a_subquery_that_may_still_change_is_its_changelog():
 
 
 def test_a_window_in_tuples_is_counted_per_part():
-    node = tree("SELECT id, v FROM S [RANGE 1 TUPLE, FREQUENCY 1 TUPLE PARTITIONED BY id]")["query"]["child"]
-    assert (node["op"], node["range"], node["every"], node["by"]) == ("counted", {"tuples": 1}, 1, ["id"])
-    assert node["class"] == 4
+    node = tree("SELECT id, v FROM S [RANGE 1 TUPLE, FREQUENCY 1 TUPLE PARTITIONED BY id]").root.child
+    assert node.step == Window(Length(1, is_time=False), by=("id",), count_by=("id",))
+    assert node.edge.level == 4
 
 
 def test_an_answer_at_a_boundary_lives_for_a_slide():
     made = tree("SELECT id, COUNT(*) AS n FROM S [RANGE 10 seconds SLIDE 5 seconds] GROUP BY id")
-    assert (made["input"], made["slide"], made["key"]) == ("S", 5_000_000, ["id"])
-    assert [step["op"] for step in made["chain"]["steps"]] == ["window", "aggregate", "project"]
+    assert (made.input, made.slide, made.key) == ("S", 5_000_000, ("id",))
+    assert [type(step) for step in made.chain.steps] == [Window, Aggregate, Project]
 
 
 def test_a_subquery_with_final_answers_is_a_chain_whose_rows_live_for_ever():
-    node = tree("SELECT COUNT(*) AS n FROM (SELECT MAX(v) AS m FROM S [RANGE 5 seconds]) AS q")["query"]
-    leaf = node["child"]["child"]
-    assert (leaf["op"], leaf["class"], leaf["lifetime"]) == ("chain", 1, None)
+    node = tree("SELECT COUNT(*) AS n FROM (SELECT MAX(v) AS m FROM S [RANGE 5 seconds]) AS q").root
+    leaf = node.child.child
+    assert (type(leaf), leaf.edge.level, leaf.lifetime) == (Chained, 1, None)
 
 
 def test_the_pairs_of_a_subquery_are_rows_that_live_for_ever():
-    node = tree("SELECT COUNT(*) AS n FROM (SELECT v FROM S [RANGE 5 seconds], R [RANGE 5 seconds]) AS q")["query"]
-    leaf = node["child"]["child"]
-    assert (leaf["op"], leaf["class"], leaf["lifetime"]) == ("stream", 1, None)
+    node = tree("SELECT COUNT(*) AS n FROM (SELECT v FROM S [RANGE 5 seconds], R [RANGE 5 seconds]) AS q").root
+    leaf = node.child.child
+    assert (type(leaf), leaf.edge.level, leaf.lifetime) == (Streamed, 1, None)
 
 
 def test_pairs_of_a_window_in_tuples_are_made_in_turns():
-    node = tree("SELECT v FROM (SELECT v FROM S [RANGE 2 TUPLES], R [RANGE 5 seconds]) AS q")["query"]["child"]
-    turns = node["child"]["child"]
-    counted, window = turns["child"]["left"], turns["child"]["right"]
-    assert (node["op"], turns["op"], counted["op"]) == ("stream", "turns", "counted")
-    assert [(each["op"], each["range"]) for each in (counted["child"], window)] == [("turn", None), ("turn", 5_000_000)]
+    node = tree("SELECT v FROM (SELECT v FROM S [RANGE 2 TUPLES], R [RANGE 5 seconds]) AS q").root.child
+    turns = node.child.child
+    counted, window = turns.child.left, turns.child.right
+    assert (type(node), type(turns), type(counted.step)) == (Streamed, Turns, Window)
+    assert [(type(each), each.range) for each in (counted.child, window)] == [(Turn, None), (Turn, 5_000_000)]
 
 
 def test_extents_of_two_streams_meet_at_their_boundaries():
     made = tree("SELECT v FROM S [RANGE 9 seconds SLIDE 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]")
-    sides = [made["query"]["child"][side] for side in ("left", "right")]
-    assert [(each["op"], each["class"], each["lifetime"]) for each in sides] == [("chain", 2, 5_000_000)] * 2
+    sides = children(made.root.child)
+    assert [(type(each), each.edge.level, each.lifetime) for each in sides] == [(Chained, 2, 5_000_000)] * 2
 
 
 def test_the_last_rows_of_a_stream_know_with_which_windows_they_are_read():
     made = tree("SELECT v FROM S [RANGE 5 TUPLES, FREQUENCY 5 seconds], R [RANGE 5 seconds SLIDE 5 seconds]")
-    assert [made["query"]["child"][side]["meeting"] for side in ("left", "right")] == [1, 1]
+    assert [each.meeting for each in children(made.root.child)] == [1, 1]
 
 
 def test_marks_of_an_instant_are_columns_where_they_are_asked_for():
-    counted = tree("SELECT v, row_number FROM S [RANGE 5 TUPLES]")["query"]["child"]
-    assert (counted["op"], counted["numbered"]) == ("counted", True)
-    source = tree("SELECT v, row_number FROM S [RANGE 5 seconds]")["query"]["child"]["child"]
-    assert (source["op"], source["numbered"]) == ("source", True)
+    counted = tree("SELECT v, row_number FROM S [RANGE 5 TUPLES]").root.child
+    assert (type(counted.step), counted.numbered) == (Window, True)
+    source = tree("SELECT v, row_number FROM S [RANGE 5 seconds]").root.child.child
+    assert (type(source), source.numbered) == (Source, True)
     assert Changes(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]
 
 

@@ -101,7 +101,7 @@ def test_a_quotient_that_is_no_bigint_is_an_error_as_in_spark(spark: SparkSessio
     with pytest.raises(Exception, match="ARITHMETIC_OVERFLOW"):
         as_spark_says(spark, rows, ["a div b"])
     with pytest.raises(RunError, match="SW-581"):
-        evaluate(["div", ["column", "a"], ["column", "b"]], rows.to_batches()[0])
+        evaluate(("div", ("column", "a"), ("column", "b")), rows.to_batches()[0])
 
 
 def test_values_are_joined_to_text_as_spark_writes_them(spark: SparkSession):
@@ -196,7 +196,7 @@ def test_text_that_is_no_number_is_an_error_beside_one_as_in_spark(spark: SparkS
     with pytest.raises(Exception, match="CAST_INVALID_INPUT"):
         as_spark_says(spark, rows, ["s > 9"])
     with pytest.raises(RunError, match="SW-582"):
-        evaluate([">", ["column", "s"], ["literal", 9, "int"]], rows.to_batches()[0])
+        evaluate((">", ("column", "s"), ("literal", 9, "int")), rows.to_batches()[0])
 
 
 def same(one: pa.Array, two: pa.Array) -> bool:

@@ -13,6 +13,7 @@ from tests.spark.planner.fused.running import found
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed
+from slackwater.spark.planner.fused.changes import DEFAULT, Form
 from slackwater.spark.planner.fused.fuse import fuse
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.testing.catalog import CATALOG
@@ -33,12 +34,12 @@ def rows(spark: SparkSession, *more: str) -> DataFrame:
     return typed.selectExpr("*", *more)
 
 
-def answer(df: DataFrame, text: str) -> Counter[tuple[Any, ...]]:
+def answer(df: DataFrame, text: str, form: Form = DEFAULT) -> Counter[tuple[Any, ...]]:
     declared = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in df.schema)
     script = f"CREATE STREAM S ({declared}) USING rate OPTIONS (a '1') TIMESTAMP BY ts"
     plan = rewrite(bind_query(text, parse_script(script).catalog)).plan
     assert way_of(plan).host is Host.FUSED
-    return Counter(map(tuple, fuse(plan, {"S": df}).collect()))
+    return Counter(map(tuple, fuse(plan, {"S": df}, form=form).collect()))
 
 
 REFUSED_BEFORE = {
@@ -69,10 +70,11 @@ REFUSED_BEFORE = {
 def test_a_function_is_as_good_as_a_column(spark: SparkSession, name: str):
     spark.udf.register("backwards", lambda text: None if text is None else text[::-1], "string")
     query, expression = REFUSED_BEFORE[name]
-    wanted = answer(rows(spark, f"{expression} AS told"), query.format("told"))
+    every = Form(net=False)
+    wanted = answer(rows(spark, f"{expression} AS told"), query.format("told"), every)
     spoken = query.replace("a.{0} = b.{0}", "soundex(a.kind) = soundex(b.kind)").format(expression)
     assert len(wanted) > 2
-    assert answer(rows(spark), spoken) == wanted
+    assert answer(rows(spark), spoken, every) == wanted
 
 
 def test_the_select_list_of_a_changelog_is_sparks(spark: SparkSession):
@@ -92,14 +94,17 @@ def test_a_session_in_another_time_zone_says_its_own_hours(spark: SparkSession):
     try:
         spark.conf.set("spark.sql.session.timeZone", "America/New_York")
         df = rows(spark)
-        hours = ["CAST(ts AS STRING)", "hour(ts)", "CAST(ts AS DATE)"]
-        plain = Counter(map(tuple, df.selectExpr(*hours).collect()))
-        assert answer(df, f"SELECT {', '.join(hours)} FROM S [RANGE 3 TUPLES]") == plain
+        hours = "CAST(ts AS STRING), hour(ts), CAST(ts AS DATE)"
+        plain = Counter(map(tuple, df.selectExpr(*hours.split(", "), "id").collect()))
+        told = answer(df, "SELECT HOURS, id, row_number FROM S [RANGE 3 TUPLES]".replace("HOURS", hours))
+        assert Counter(row[:-1] for row in told.elements()) == plain
         days = Counter(map(tuple, df.groupBy(F.expr("CAST(ts AS DATE)")).count().collect()))
         told = answer(df, "SELECT CAST(ts AS DATE) AS day, COUNT(*) AS n FROM S GROUP BY CAST(ts AS DATE) EMIT CHANGES")
         assert Counter(row[3:] for row in told.elements()) == days
-        late = answer(df, "SELECT id, v FROM S [RANGE 3 TUPLES] WHERE ts >= '2024-01-01 19:00:00'")
-        assert late == Counter(map(tuple, df.where("ts >= '2024-01-01 19:00:00'").select("id", "v").collect()))
+        late = answer(df, "SELECT id, v, row_number FROM S [RANGE 3 TUPLES] WHERE ts >= '2024-01-01 19:00:00'")
+        wanted = Counter(map(tuple, df.where("ts >= '2024-01-01 19:00:00'").select("id", "v").collect()))
+        assert Counter(row[:-1] for row in late.elements()) == wanted
+        assert 0 < len(wanted) < len(ROWS)
     finally:
         spark.conf.set("spark.sql.session.timeZone", zone)
 

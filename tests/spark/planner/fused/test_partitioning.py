@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.running import Given, given_by, run
 
-from slackwater.engine.chain import parse
 from slackwater.engine.fused import Fused
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
@@ -46,7 +45,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("text", QUERIES)
 def test_the_columns_are_those_that_every_step_has_in_common(text: str):
-    assert partitioning(parse(chain_of(bind_query(text, CATALOG)))).columns == QUERIES[text]
+    assert partitioning(chain_of(bind_query(text, CATALOG))).columns == QUERIES[text]
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -17,7 +17,7 @@ from slackwater.rewrite import rewrite
 from slackwater.semantics import Answer, interpret
 from slackwater.semantics.values import orders
 from slackwater.spark.planner.fused.fuse import describe
-from slackwater.spark.planner.fused.split import split
+from slackwater.spark.planner.fused.split import After, split
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
@@ -48,7 +48,7 @@ def test_the_parts_together_answer_what_the_plan_does(kind: str, data: st.DataOb
     found = interpret(divided.core, feeds, flush=True)
     wanted = interpret(plan, case.feeds, flush=True)
     if kind == "changes":
-        assert told(found) == told(wanted)
+        assert told(found, divided.after) == told(wanted)
         return
     rows = [(finished_row(divided.after, tuple(each.row.values())), each.time, each.batch) for each in found.rows]
     expected = [(tuple(each.row.values()), each.time, each.batch) for each in wanted.rows]
@@ -57,9 +57,11 @@ def test_the_parts_together_answer_what_the_plan_does(kind: str, data: st.DataOb
     ]
 
 
-def told(answer: Answer) -> Counter[Any]:
+def told(answer: Answer, after: After | None = None) -> Counter[Any]:
+    """The changes of an answer, after the select list and HAVING."""
+    rows = [(finished_row(after, tuple(each.row.values())), each) for each in answer.changes]
     return Counter(
-        (each.type, orders(each.row.values()), each.valid_from, each.valid_to, each.batch) for each in answer.changes
+        (each.type, orders(row), each.valid_from, each.valid_to, each.batch) for row, each in rows if row is not None
     )
 
 

@@ -7,57 +7,56 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from slackwater.algebra import nodes as ops
 from slackwater.algebra.checks import GATHERING
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import columns, parsed
 from slackwater.algebra.finality import changing
 from slackwater.algebra.instants import instants_of, is_jump
 from slackwater.algebra.lengths import ONE_TUPLE
-from slackwater.algebra.nodes import (
-    Aggregate,
-    Disorder,
-    Distinct,
-    Emit,
-    Frequency,
-    Join,
-    Minus,
-    Plan,
-    Project,
-    Scan,
-    Select,
-    Subquery,
-    Union,
-    View,
-    Window,
-    inputs,
-    walk,
-)
+from slackwater.algebra.nodes import Plan
 from slackwater.algebra.schema import PSEUDO_COLUMNS
-from slackwater.spark.planner.fused.edges import Lowered, Node, edged, final, key_under, unique
+from slackwater.engine.plan import (
+    Boundaries,
+    Chained,
+    Frequency,
+    Item,
+    Length,
+    Minus,
+    Over,
+    Piped,
+    Project,
+    Query,
+    Read,
+    Source,
+    Streamed,
+    Union,
+    Window,
+)
+from slackwater.spark.planner.fused.edges import NO_EDGE, Lowered, edged, final, key_under, unique
 from slackwater.spark.planner.fused.finality import SETS, leaf_of, one_stream, row_wise, unions
-from slackwater.spark.planner.fused.lowering import chain_of, length, steps_over
+from slackwater.spark.planner.fused.lowering import chain_of, input_of, length, steps_over
 from slackwater.spark.planner.fused.meeting import meeting
 from slackwater.spark.planner.fused.relational import counted, joined, over, refused, uncountable
 from slackwater.spark.planner.fused.sequence import in_sequence
 from slackwater.spark.planner.fused.turns import in_turn
 
-RELATIONAL = (*SETS, Select, Project, Aggregate, Distinct)
+RELATIONAL = (*SETS, ops.Select, ops.Project, ops.Aggregate, ops.Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
 
 
-def changes_of(plan: Plan) -> Node:
-    """The description of a query's changelog (kernels.changelog.tree, or .boundaries for windows with SLIDE)."""
+def changes_of(plan: Plan) -> Boundaries | Query:
+    """The engine's plan of a query's changelog."""
     if instants_of(plan).at_boundaries and not changing(plan) and one_stream(plan):
         return _at_boundaries(plan)
     root = lowered(plan)
     wanted = result_names(plan)
     if wanted != root.names:
         fields = zip(wanted, root.names, schema_of(plan), strict=True)
-        items = [[new, ["column", old], field.type] for new, old, field in fields]
-        renamed = {"op": "project", "child": root.node, "items": items}
-        root = edged(plan, renamed, wanted, [root.node])
-    scans = {node.stream: node for node in walk(plan) if isinstance(node, Scan)}
-    return {"inputs": {name: _input(scan) for name, scan in scans.items()}, "query": meeting(root.node)}
+        items = tuple(Item(new, ("column", old), field.type) for new, old, field in fields)
+        root = edged(plan, Over(NO_EDGE, root.node, Project(items)), wanted)
+    scans = {node.stream: node for node in ops.walk(plan) if isinstance(node, ops.Scan)}
+    return Query({name: input_of(scan) for name, scan in scans.items()}, meeting(root.node))
 
 
 def result_names(plan: Plan) -> tuple[str, ...]:
@@ -65,21 +64,11 @@ def result_names(plan: Plan) -> tuple[str, ...]:
     return unique([schema_of(plan).reference(field) for field in schema_of(plan)])
 
 
-def _at_boundaries(plan: Plan) -> Node:
+def _at_boundaries(plan: Plan) -> Boundaries:
     """An answer at a boundary stands until the next one: the chain of EMIT FINAL, and how long its results live."""
-    (scan,) = [node for node in walk(plan) if isinstance(node, Scan)]
+    (scan,) = [node for node in ops.walk(plan) if isinstance(node, ops.Scan)]
     key = key_under(plan, tuple(field.name for field in schema_of(plan)))
-    return {"input": scan.stream, "chain": chain_of(plan), "slide": instants_of(plan).every.amount, "key": key}
-
-
-def _input(scan: Scan) -> Node:
-    return {
-        "columns": [[field.name, field.type] for field in scan.fields],
-        "time": scan.event_time,
-        "arrival": scan.arrival,
-        "change_type": scan.change_type,
-        "key": list(scan.key),
-    }
+    return Boundaries(scan.stream, chain_of(plan), instants_of(plan).every.amount, key)
 
 
 def lowered(plan: Plan, read: bool = False) -> Lowered:
@@ -87,47 +76,49 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
     gathered, read = read, _stands(plan) and (read or isinstance(plan, GATHERING))
     apart = gathered and _counts_parts(plan)
     if _stands(plan) and not apart and (one_stream(plan) or not isinstance(plan, RELATIONAL)):
-        if isinstance(plan, Window | Frequency) and not one_stream(plan):
+        if isinstance(plan, ops.Window | ops.Frequency) and not one_stream(plan):
             return _piped(plan, read)
-        query = plan.query if isinstance(plan, Subquery | View) else plan
+        query = plan.query if isinstance(plan, ops.Subquery | ops.View) else plan
         return _chained(plan) if one_stream(query) else _streamed(plan, query, read)
     match plan:
-        case Scan(stream=stream):
+        case ops.Scan(stream=stream):
             names = tuple(field.name for field in plan.fields)
-            return edged(plan, {"op": "source", "input": stream}, names, [])
-        case Disorder(child=child) | Emit(child=child):
+            return edged(plan, Source(NO_EDGE, stream), names)
+        case ops.Disorder(child=child) | ops.Emit(child=child):
             return lowered(child, read)
-        case Subquery(query=query) | View(query=query):
+        case ops.Subquery(query=query) | ops.View(query=query):
             return lowered(query) if changing(query) else _stream(plan, query)
-        case Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
+        case ops.Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
             below = lowered(child)
-            return edged(plan, {"op": "window", "range": length.amount, "child": below.node}, below.names, [below.node])
-        case Frequency(child=Window() as window) if is_jump(plan):
+            return edged(plan, Over(NO_EDGE, below.node, Window(Length(length.amount, True))), below.names)
+        case ops.Frequency(child=ops.Window() as window) if is_jump(plan):
             return _counted(plan, window)
-        case Window():
+        case ops.Window():
             return _counted(plan, plan)
-        case Frequency():
+        case ops.Frequency():
             return _chained(plan) if one_stream(plan) else _piped(plan, read)
-        case Select(child=Join() as join, condition=condition) if not _marks(condition.sql):
+        case ops.Select(child=ops.Join() as join, condition=condition) if not _marks(condition.sql):
             return _joined(plan, join, _stands(plan))
-        case Join():
+        case ops.Join():
             return _joined(plan, plan, read)
-        case Aggregate() | Distinct() if read and not gathered and instants_of(plan).by and (leaf := leaf_of(plan)):
+        case ops.Aggregate() | ops.Distinct() if (
+            read and not gathered and instants_of(plan).by and (leaf := leaf_of(plan))
+        ):
             return _chain_over(leaf, plan)  # each part has its own groups
-        case Select() | Project() | Aggregate() | Distinct():
+        case ops.Select() | ops.Project() | ops.Aggregate() | ops.Distinct():
             return over(plan, plan.child, lowered(plan.child, read))
-        case Union(left=left, right=right) | Minus(left=left, right=right):
+        case ops.Union(left=left, right=right) | ops.Minus(left=left, right=right):
             one, two = lowered(left, read), lowered(right, read)
-            node = {"op": type(plan).__name__.lower(), "left": one.node, "right": two.node}
-            return edged(plan, node, one.names, [one.node, two.node])
+            kind = Union if isinstance(plan, ops.Union) else Minus
+            return edged(plan, kind(NO_EDGE, one.node, two.node), one.names)
     raise refused(f"a {type(plan).__name__.lower()} of this kind has no changelog operator")
 
 
-def _joined(plan: Plan, join: Join, read: bool) -> Lowered:
+def _joined(plan: Plan, join: ops.Join, read: bool) -> Lowered:
     return joined(plan, join, lowered(join.left, read), lowered(join.right, read))
 
 
-def _counted(plan: Window | Frequency, window: Window) -> Lowered:
+def _counted(plan: ops.Window | ops.Frequency, window: ops.Window) -> Lowered:
     if changing(window.child):
         raise uncountable()
     return counted(plan, window, lowered(window.child))
@@ -135,16 +126,16 @@ def _counted(plan: Window | Frequency, window: Window) -> Lowered:
 
 def _stands(plan: Plan) -> bool:
     """Whether an operator's results come at boundaries, and so stand until the next."""
-    entry = isinstance(plan, Scan | Disorder | Emit)
+    entry = isinstance(plan, ops.Scan | ops.Disorder | ops.Emit)
     return not entry and instants_of(plan).at_boundaries and not changing(plan)
 
 
 def _counts_parts(plan: Plan) -> bool:
     """Whether a query groups the last n rows of each part, which other windows are read with as a whole."""
     match plan:
-        case Select(child=child) | Project(child=child):
+        case ops.Select(child=child) | ops.Project(child=child):
             return _counts_parts(child)
-        case Aggregate(child=child) | Distinct(child=child):
+        case ops.Aggregate(child=child) | ops.Distinct(child=child):
             window = instants_of(child).window
             return window is not None and not window.is_time and bool(instants_of(child).by)
     return False
@@ -158,7 +149,7 @@ def _stream(plan: Plan, query: Plan) -> Lowered:
     """A query with final answers as the stream of its rows; what looks at one row at a time is part of the tree."""
     if (plain := row_wise(query)) is not None:
         made = lowered(plain)
-        return replace(made, node={**made.node, "subquery": True})
+        return replace(made, node=replace(made.node, edge=replace(made.node.edge, subquery=True)))
     return _chained(plan) if one_stream(query) else _streamed(plan, query)
 
 
@@ -168,7 +159,7 @@ def _streamed(plan: Plan, query: Plan, read: bool = False) -> Lowered:
     Those that come at any time, for its sides have different slides, can be `read` at the boundaries of the first.
     """
     below = _emitted(query)
-    made = final(plan, {"op": "stream", "child": below.node}, below.names)
+    made = final(plan, Streamed(NO_EDGE, below.node), below.names)
     return _read(query, made) if read else made
 
 
@@ -176,35 +167,37 @@ def _read(query: Plan, given: Lowered) -> Lowered:
     """Answers read at boundaries; most come at these anyway."""
     if all(instants_of(each.left).every == instants_of(each.right).every for each in unions(query)):
         return given
-    about = {"slide": given.node["lifetime"], "class": given.node["class"], "key": given.node["key"]}
-    return replace(given, node={"op": "read", "child": given.node, **about})
+    assert isinstance(given.node, Streamed | Piped)  # noqa: S101
+    assert given.node.lifetime is not None  # noqa: S101
+    return replace(given, node=Read(given.node.edge, given.node, given.node.lifetime))
 
 
-def _piped(plan: Window | Frequency, read: bool) -> Lowered:
+def _piped(plan: ops.Window | ops.Frequency, read: bool) -> Lowered:
     """A window at boundaries, or a frequency, over the rows of several streams in their order."""
     if changing(plan):
         raise uncountable()
+    made: Window | Frequency
     match plan:
-        case Frequency(child=Window() as window) if is_jump(plan):
+        case ops.Frequency(child=ops.Window() as window) if is_jump(plan):
             child, by = window.child, window.by or plan.by
-            step = {"op": "window", "range": length(window.range), "strict": plan.strict}
-        case Window(child=child, by=by):
-            step = {"op": "window", "range": length(plan.range)}
-        case Frequency(child=child, by=by):
-            step = {"op": "frequency", "strict": plan.strict}
-    below = lowered(child) if isinstance(child, Subquery | View) else _emitted(child)
+            made = Window(length(window.range), length(plan.every), strict=plan.strict)
+        case ops.Window(child=child, by=by):
+            made = Window(length(plan.range), length(plan.every))
+        case ops.Frequency(child=child, by=by):
+            made = Frequency(length(plan.every), strict=plan.strict)
+    below = lowered(child) if isinstance(child, ops.Subquery | ops.View) else _emitted(child)
     here = below.over(child)
-    own, counts = ([here.find(reference).name for reference in each] for each in (by, plan.by))
-    step |= {"every": length(plan.every), "by": own, "count_by": counts}
-    made = final(plan, {"op": "pipe", "child": in_sequence(below.node), "steps": [step]}, below.names)
-    return _read(plan, made) if read and step["op"] == "frequency" else made  # a window has boundaries of its own
+    own, counts = (tuple(here.find(reference).name for reference in each) for each in (by, plan.by))
+    step = replace(made, by=own, count_by=counts) if isinstance(made, Window) else replace(made, by=own)
+    piped = final(plan, Piped(NO_EDGE, in_sequence(below.node), (step,)), below.names)
+    return _read(plan, piped) if read and isinstance(step, Frequency) else piped  # a window has its own boundaries
 
 
-def _chain_over(leaf: Subquery | View, query: Plan) -> Lowered:
+def _chain_over(leaf: ops.Subquery | ops.View, query: Plan) -> Lowered:
     """What a query yields that is a chain but for the subquery that it reads: that of several streams."""
     if changing(query):
         raise uncountable()
-    node = {"op": "pipe", "child": in_sequence(lowered(leaf).node), "steps": steps_over(query, leaf)}
+    node = Piped(NO_EDGE, in_sequence(lowered(leaf).node), steps_over(query, leaf))
     return final(query, node, tuple(field.name for field in schema_of(query)))
 
 
@@ -213,16 +206,16 @@ def _emitted(query: Plan) -> Lowered:
     match query:
         case _ if one_stream(query):
             return _stream(query, query)
-        case Subquery(query=inner) | View(query=inner):
+        case ops.Subquery(query=inner) | ops.View(query=inner):
             return _emitted(inner)
-        case Union(left=left, right=right):
+        case ops.Union(left=left, right=right):
             one, two = _emitted(left), _emitted(right)
-            return edged(query, {"op": "union", "left": one.node, "right": two.node}, one.names, [one.node, two.node])
+            return edged(query, Union(NO_EDGE, one.node, two.node), one.names)
         case _ if not instants_of(query).at_boundaries and (leaf := leaf_of(query)) is not None:
             return lowered(plain) if (plain := row_wise(query)) is not None else _chain_over(leaf, query)
-        case Select(child=child) | Project(child=child) if not isinstance(child, Join):
+        case ops.Select(child=child) | ops.Project(child=child) if not isinstance(child, ops.Join):
             return over(query, child, _emitted(child))
-        case Select() | Project() | Join() if instants_of(query).at_rows and _counts(query):
+        case ops.Select() | ops.Project() | ops.Join() if instants_of(query).at_rows and _counts(query):
             made = lowered(query)
             return replace(made, node=in_turn(made.node))
     return lowered(query)
@@ -230,16 +223,16 @@ def _emitted(query: Plan) -> Lowered:
 
 def _counts(query: Plan) -> bool:
     """Whether rows of a query, its subqueries apart, leave when others come."""
-    if isinstance(query, Scan | Subquery | View):
+    if isinstance(query, ops.Scan | ops.Subquery | ops.View):
         return False
-    own = isinstance(query, Window) and not query.range.is_time
-    return own or any(map(_counts, inputs(query)))
+    own = isinstance(query, ops.Window) and not query.range.is_time
+    return own or any(map(_counts, ops.inputs(query)))
 
 
 def _chained(plan: Plan) -> Lowered:
     """The chain of a query over one stream; at boundaries its rows live until the next."""
     if changing(plan):
         raise uncountable()
-    scan = next(node for node in walk(plan) if isinstance(node, Scan))
+    scan = next(node for node in ops.walk(plan) if isinstance(node, ops.Scan))
     names = tuple(field.name for field in schema_of(plan))
-    return final(plan, {"op": "chain", "input": scan.stream, "chain": chain_of(plan)}, names)
+    return final(plan, Chained(NO_EDGE, scan.stream, chain_of(plan)), names)

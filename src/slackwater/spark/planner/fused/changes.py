@@ -21,6 +21,7 @@ from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import check_profile
 from slackwater.engine.changelog.structures import Kept
+from slackwater.engine.plan import decode, encode
 from slackwater.engine.state import State
 from slackwater.errors import InputError, QueryError
 from slackwater.spark.operator.blobs import BUCKETS
@@ -67,13 +68,13 @@ class ChangesKernel:
         """Without a form the changelog is given as rows that Spark can change before it is written."""
         self.form = form
         plain = form or Form(net=False)
-        self.kernel = changelog_kernel(document, plain.net, plain.profile, plain.upserts)
+        self.kernel = changelog_kernel(decode(document), plain.net, plain.profile, plain.upserts)
         self._outputs = {name: batch.schema for name, batch in self.step(self.init(), {}, EARLIEST)[1].items()}
 
     @property
     def inputs(self) -> dict[str, pa.Schema]:
         if isinstance(self.kernel, AtBoundaries):
-            return {self.kernel.input: self.kernel.chain.chain.schema}
+            return {self.kernel.input: self.kernel.chain.chain.input.schema}
         return {name: reader.sample.rows.schema for name, reader in self.kernel.readers.items()}
 
     @property
@@ -150,7 +151,7 @@ def _hosted(
 ) -> tuple[ChangesKernel, DataFrame]:
     rows = {entry.scan.stream: entry.rows(streams, reads) for entry in divided.entries}
     core = divided.with_types({name: types_in(each) for name, each in rows.items()}).core
-    document = json.dumps(changes_of(core))
+    document = encode(changes_of(core))
     make = partial(kernel_of, document, form)
     kernel, by = make(), _columns(document)
     inputs = {
@@ -198,7 +199,7 @@ def flag(options: Mapping[str, str], name: str, *, default: bool) -> bool:
 def describe(plan: Plan) -> Partitioning:
     """How the operator of a changelog is partitioned, and why."""
     divided = _divided(plan)
-    by = _columns(json.dumps(changes_of(with_stand_ins(divided.core))))
+    by = _columns(encode(changes_of(with_stand_ins(divided.core))))
     if not by or not all(by.values()):
         return Partitioning((), "no column that every operator can be taken apart by")
     texts = {(entry.scan.stream, item.name): item.expr.sql for entry in divided.entries for item in entry.columns}
@@ -227,7 +228,7 @@ def _columns(document: str) -> dict[str, tuple[str, ...]]:
 
 def _kernel(divided: Split) -> ChangesKernel:
     """The kernel, as far as it is known without Spark."""
-    return kernel_of(json.dumps(changes_of(with_stand_ins(divided.core))), DEFAULT)
+    return kernel_of(encode(changes_of(with_stand_ins(divided.core))), DEFAULT)
 
 
 def _divided(plan: Plan) -> Split:

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from slackwater.engine.chain import Chain, Distinct, Step, Subquery
-from slackwater.engine.compile import Border, compiled, trees_of
+from slackwater.engine.compile import Border, compiled
 from slackwater.engine.expressions import marks_of
+from slackwater.engine.plan import Chain, Distinct, Step, Subquery, trees_of
 from slackwater.engine.rows import ROW_NUMBER, ordering
+from slackwater.engine.types import type_name
 from slackwater.spark.planner.fused.partitioning import Partitioning, partitioning
 
 CHAIN = "spark.slackwater.fused.chain"
@@ -81,5 +82,5 @@ def _obstacle(border: Border, rest: Sequence[Step]) -> str:
 
 def _after(chain: Chain, border: Border) -> Chain:
     """The rest as a chain over what the stage yields."""
-    columns = tuple((field.name, field.type) for field in border.sample.batch.schema)
-    return replace(chain, columns=columns, steps=chain.steps[border.steps :])
+    columns = tuple((field.name, type_name(field.type)) for field in border.sample.batch.schema)
+    return replace(chain, input=replace(chain.input, columns=columns), steps=chain.steps[border.steps :])

@@ -7,17 +7,19 @@ are the algebra's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
+from slackwater.algebra import nodes as ops
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.instants import instants_of
 from slackwater.algebra.keys import key_of
 from slackwater.algebra.monotonicity import class_of
-from slackwater.algebra.nodes import Plan, Window
+from slackwater.algebra.nodes import Plan
 from slackwater.algebra.schema import Field, Schema
+from slackwater.engine.plan import Aggregate, Chained, Edge, Minus, Node, Over, Piped, Streamed, Window, children
 
-Node = dict[str, Any]
+NO_EDGE = Edge()
+"""What stands in the place of an edge until it is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +46,24 @@ class Lowered:
         return Named(schema_of(plan).fields, self.names)
 
 
-def edged(plan: Plan, node: Node, names: tuple[str, ...], below: list[Node]) -> Lowered:
+def edged(plan: Plan, node: Node, names: tuple[str, ...]) -> Lowered:
     """The operator with the class and the key of its result."""
-    level = max([int(class_of(plan)), *(each["class"] for each in below)])
-    if node["op"] in ("aggregate", "minus"):
-        level = 4  # at boundaries too: the operators of a tree send what they can tell, and end it if it changes
-    if isinstance(plan, Window) and node["op"] == "window":
-        level = {1: 2, 2: 3}.get(below[0]["class"], below[0]["class"])
-    return Lowered({**node, "class": level, "key": key_under(plan, names)}, names)
+    below = [each.edge.level for each in children(node)]
+    level = max([int(class_of(plan)), *below])
+    match node:
+        case Over(step=Aggregate()) | Minus():
+            level = 4  # at boundaries too: the operators of a tree send what they can tell, and end it if it changes
+        case Over(step=Window() as window) if window.is_range and isinstance(plan, ops.Window):
+            level = {1: 2, 2: 3}.get(below[0], below[0])
+    return Lowered(replace(node, edge=Edge(level, key_under(plan, names))), names)
 
 
-def key_under(plan: Plan, names: tuple[str, ...]) -> list[str] | None:
+def key_under(plan: Plan, names: tuple[str, ...]) -> tuple[str, ...] | None:
     """The key under the kernel's names; None where it is no column of the result."""
     key, here = key_of(plan), Named(schema_of(plan).fields, names)
     if key is None or any(reference not in here for reference in key):
         return None
-    return [here.find(reference).name for reference in key]
+    return tuple(here.find(reference).name for reference in key)
 
 
 def unique(names: Sequence[str]) -> tuple[str, ...]:
@@ -71,8 +75,8 @@ def unique(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(made)
 
 
-def final(plan: Plan, node: Node, names: tuple[str, ...]) -> Lowered:
+def final(plan: Plan, node: Chained | Piped | Streamed, names: tuple[str, ...]) -> Lowered:
     """An operator whose rows stay what they are: for ever, or, at boundaries, until the next one."""
     every = instants_of(plan).every
     level, lifetime = (2, every.amount) if every.is_time else (1, None)
-    return Lowered({**node, "lifetime": lifetime, "class": level, "key": key_under(plan, names)}, names)
+    return Lowered(replace(node, lifetime=lifetime, edge=Edge(level, key_under(plan, names))), names)

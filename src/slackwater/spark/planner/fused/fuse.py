@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, emits_changes, walk
-from slackwater.engine.chain import parse
+from slackwater.engine.plan import encode
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKETS
 from slackwater.spark.operator.entry import types_in
@@ -108,8 +108,7 @@ class _Made:
 
 
 def _made(core: Plan, chain: bool = False) -> _Made:
-    steps = chain_of(core)
-    found = stages(parse(steps)) if chain else whole(parse(steps))
-    document = json.dumps({**steps, "cuts": found.cuts} if found.cuts else steps)
+    made = chain_of(core)
+    found = stages(made) if chain else whole(made)
     (scan,) = [node for node in walk(core) if isinstance(node, Scan)]
-    return _Made(scan.stream, document, found)
+    return _Made(scan.stream, encode(replace(made, cuts=found.cuts)), found)

@@ -6,17 +6,39 @@ time of a result is the boundary less a tick.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from slackwater.algebra.instants import instants_of
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Plan
-from slackwater.engine.changelog.tree import NUMBERED
-from slackwater.spark.planner.fused.edges import Node
-from slackwater.spark.planner.fused.sequence import in_sequence
+from slackwater.engine.plan import (
+    NUMBERED,
+    Aggregate,
+    Chain,
+    Chained,
+    Distinct,
+    Filter,
+    Item,
+    Join,
+    Minus,
+    Node,
+    Numbered,
+    Over,
+    Project,
+    Source,
+    Step,
+    Streamed,
+    Tree,
+    Window,
+    children,
+    columns_after,
+    with_children,
+)
+from slackwater.spark.planner.fused.sequence import in_sequence, is_row_wise
 
-ROW_TIME, ROW_NUMBER = ["mark", "row_time"], ["mark", "row_number"]
-NUMBER, NO_NUMBER = ["column", NUMBERED], ["cast", ["literal", None, "void"], "bigint"]
+ROW_TIME, ROW_NUMBER = ("mark", "row_time"), ("mark", "row_number")
+NUMBER, NO_NUMBER = ("column", NUMBERED), ("cast", ("literal", None, "void"), "bigint")
 
 
 def numbered(node: Node) -> Node:
@@ -25,61 +47,74 @@ def numbered(node: Node) -> Node:
     A row of a stream has its number there, also where it was sampled; a row of a subquery its number among the rows of
     that. Where rows are counted, it is the number of the row that caused the instant at which they were first held.
     """
-    if node["op"] == "numbered" or NUMBERED in [name for name, *_ in _last_items(node)]:
+    if isinstance(node, Numbered) or NUMBERED in [item.name for item in _last_items(node)]:
         return node
-    if node.get("subquery") or node["op"] == "stream":
-        ordered = in_sequence(node)
-        return {"op": "numbered", "child": ordered, "class": node["class"], "key": node["key"]}
-    match node["op"]:
-        case "source" | "counted":
-            return {**node, "numbered": True}
-        case "chain":
-            return {**node, "chain": _with_number(node["chain"])}
-        case "project":
-            items = [*node["items"], [NUMBERED, NUMBER, "bigint"]]
-            return {**node, "items": items, "child": numbered(node["child"])}
-    return {**node, **{name: numbered(node[name]) for name in ("child", "left", "right") if name in node}}
+    if node.edge.subquery or isinstance(node, Streamed):
+        return Numbered(replace(node.edge, subquery=False), in_sequence(node))
+    match node:
+        case Source():
+            return replace(node, numbered=True)
+        case Chained(chain=chain):
+            return replace(node, chain=_with_number(chain))
+        case Over(child=child, step=Project(items=items)):
+            more = Project((*items, Item(NUMBERED, NUMBER, "bigint")))
+            return replace(node, step=more, child=numbered(child))
+        case Over(step=Window() as window) if not window.is_range:
+            return replace(node, numbered=True)
+    return with_children(node, *map(numbered, children(node)))
 
 
-def _last_items(node: Node) -> list[Any]:
+def _last_items(node: Node) -> tuple[Item, ...]:
     """What an operator or a chain projects in the end."""
-    steps: list[Node] = node["chain"]["steps"] if node["op"] == "chain" else [node]
-    return list(steps[-1].get("items", ())) if steps else []
+    steps = node.chain.steps[-1:] if isinstance(node, Chained) else (node.step,) if isinstance(node, Over) else ()
+    return steps[0].items if steps and isinstance(steps[0], Project) else ()
 
 
-def _with_number(chain: dict[str, Any]) -> dict[str, Any]:
+def _with_number(chain: Chain) -> Chain:
     """A chain that tells the numbers of its rows."""
-    names = [name for name, _ in chain["columns"]]
-    for step in chain["steps"]:
-        if step["op"] in ("project", "aggregate"):
-            names = [each[0] for part in ("items", "group", "calls") for each in step.get(part, ())]
-    items = [*([name, ["column", name], "unknown"] for name in names), [NUMBERED, ["mark", "row_number"], "bigint"]]
-    return {**chain, "steps": [*chain["steps"], {"op": "project", "items": items}]}
+    names = columns_after(chain.input.names, chain.steps)
+    items = [*(Item(name, ("column", name)) for name in names), Item(NUMBERED, ("mark", "row_number"), "bigint")]
+    return replace(chain, steps=(*chain.steps, Project(tuple(items))))
 
 
 def numberless(node: Node) -> bool:
     """Whether tuples stand for several rows, of which no one has the number: it is NULL."""
-    while node["op"] in ("window", "filter", "project") and not node.get("subquery"):
-        node = node["child"]
-    return node["op"] in ("aggregate", "distinct", "minus", "join")
+    while is_row_wise(node) and not node.edge.subquery:
+        node = node.child
+    match node:
+        case Over(step=Aggregate() | Distinct()) | Minus() | Join():
+            return True
+    return False
 
 
-def with_marks(tree: Any, plan: Plan, number: list[Any] = ROW_NUMBER) -> Any:
-    """Return an operator's expressions with the bounds of its extents computed from the time of a result."""
+def step_with_marks(step: Step, plan: Plan, number: Tree = ROW_NUMBER) -> Any:
+    """Return a step with the bounds of its extents computed from the time of a result."""
+    match step:
+        case Aggregate(group=group, calls=calls):
+            items = tuple(replace(item, tree=with_marks(item.tree, plan, number)) for item in group)
+            own = (replace(call, arguments=with_marks(call.arguments, plan, number)) for call in calls)
+            return Aggregate(items, tuple(own))
+        case Project(items=items):
+            return Project(tuple(replace(item, tree=with_marks(item.tree, plan, number)) for item in items))
+        case Filter(condition=condition):
+            return Filter(with_marks(condition, plan, number))
+    return step
+
+
+def with_marks(tree: Any, plan: Plan, number: Tree) -> Any:
+    """Return an expression with the bounds of its extents computed from the time of a result."""
     match tree:
-        case ["mark", "row_number"]:
+        case ("mark", "row_number"):
             return number
-        case ["mark", "window_end"]:
+        case ("mark", "window_end"):
             return _boundary(TICK)
-        case ["mark", "window_start"] if (window := instants_of(plan).window) is not None:
+        case ("mark", "window_start") if (window := instants_of(plan).window) is not None:
             return _boundary(TICK - window.amount)
-        case list():
-            return [with_marks(each, plan, number) for each in tree]
-        case dict():
-            return {name: with_marks(each, plan, number) for name, each in tree.items()}
+        case tuple():
+            return tuple(with_marks(each, plan, number) for each in tree)
     return tree
 
 
-def _boundary(ticks: int) -> list[Any]:
+def _boundary(ticks: int) -> Tree:
     """The time of a result, and so many ticks."""
-    return ["+", ROW_TIME, ["literal", ticks, "interval"]]
+    return ("+", ROW_TIME, ("literal", ticks, "interval"))

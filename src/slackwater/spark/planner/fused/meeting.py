@@ -7,15 +7,34 @@ rows of a stream, which are there at every boundary (kernels.changelog.meeting).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
-from typing import Any
 
-from slackwater.spark.planner.fused.edges import Node
+from slackwater.engine.plan import (
+    Aggregate,
+    Chained,
+    Distinct,
+    Filter,
+    Join,
+    Minus,
+    Node,
+    Ordered,
+    Over,
+    Piped,
+    Placed,
+    Project,
+    Read,
+    Step,
+    Streamed,
+    Union,
+    Window,
+    children,
+    with_children,
+)
 
-GATHERING = ("join", "minus", "aggregate", "distinct")
-RELATIONAL = (*GATHERING, "filter", "project", "union", "placed", "ordered")
-WITHIN = ("filter", "project", "aggregate", "distinct")
+WITHIN = (Filter, Project, Aggregate, Distinct)
 """Steps of a chain that leave its instants what they are."""
+Meets = Chained | Piped | Streamed | Read
 
 
 def meeting(root: Node) -> Node:
@@ -23,17 +42,30 @@ def meeting(root: Node) -> Node:
     return _marked(root, count(1), None)
 
 
+def _is_gathering(node: Node) -> bool:
+    match node:
+        case Join() | Minus() | Over(step=Aggregate() | Distinct()):
+            return True
+    return False
+
+
+def _is_relational(node: Node) -> bool:
+    match node:
+        case Union() | Placed() | Ordered() | Over(step=Filter() | Project()):
+            return True
+    return _is_gathering(node)
+
+
 def _marked(node: Node, numbers: Iterator[int], number: int | None) -> Node:
     """`number` is that of the meeting: 0 for one of windows that all end by themselves."""
-    within = node["op"] in RELATIONAL
-    if number is None and node["op"] in GATHERING and _meets(sides := list(_sides(node))):
+    within = _is_relational(node)
+    if number is None and _is_gathering(node) and _meets(sides := list(_sides(node))):
         number = next(numbers) if any(map(_counts, sides)) else 0
-    below = number if within else None
-    made = {**node, **{name: _marked(node[name], numbers, below) for name in _inputs(node)}}
+    made = with_children(node, *(_marked(each, numbers, number if within else None) for each in children(node)))
     if within or number is None:
         return made
     made = _whole(made)
-    return {**made, "meeting": number} if number else made
+    return replace(made, meeting=number) if number and isinstance(made, Meets) else made
 
 
 def _whole(side: Node) -> Node:
@@ -41,38 +73,39 @@ def _whole(side: Node) -> Node:
     steps = _steps(side)
     if (place := _last(steps)) is None:
         return side
-    made = [*steps[:place], _unparted(steps[place]), *steps[place + 1 :]]
-    return {**side, "steps": made} if side["op"] == "pipe" else {**side, "chain": {**side["chain"], "steps": made}}
+    made = (*steps[:place], _unparted(steps[place]), *steps[place + 1 :])
+    if isinstance(side, Chained):
+        return replace(side, chain=replace(side.chain, steps=made))
+    return replace(side, steps=made) if isinstance(side, Piped) else side
 
 
-def _steps(side: Node) -> list[dict[str, Any]]:
+def _steps(side: Node) -> tuple[Step, ...]:
     """The steps of a chain or a pipe."""
-    found: list[dict[str, Any]] = side.get("steps", side.get("chain", {}).get("steps", []))
-    return found
+    if isinstance(side, Chained):
+        return side.chain.steps
+    return side.steps if isinstance(side, Piped) else ()
 
 
-def _unparted(step: dict[str, Any]) -> dict[str, Any]:
-    if step["op"] != "window" or not step.get("by"):
+def _unparted(step: Step) -> Step:
+    if not isinstance(step, Window) or not step.by:
         return step
-    return {**step, "by": [], "count_by": []} if "time" in step["range"] else {**step, "whole": True}
-
-
-def _inputs(node: Node) -> list[str]:
-    return [name for name in ("left", "right", "child") if name in node]
+    return replace(step, by=(), count_by=()) if step.range.is_time else replace(step, whole=True)
 
 
 def _sides(node: Node) -> Iterator[Node]:
     """What an operator gathers."""
-    if node["op"] in RELATIONAL:
-        for name in _inputs(node):
-            yield from _sides(node[name])
+    if _is_relational(node):
+        for each in children(node):
+            yield from _sides(each)
     else:
         yield node
 
 
 def _meets(sides: list[Node]) -> bool:
     """Whether several sides have their answers at boundaries."""
-    slides = [side["slide"] if side["op"] == "read" else side.get("lifetime") for side in sides]
+    slides = [
+        each.slide if isinstance(each, Read) else each.lifetime if isinstance(each, Meets) else None for each in sides
+    ]
     return len(sides) > 1 and None not in slides
 
 
@@ -80,9 +113,10 @@ def _counts(side: Node) -> bool:
     """Whether a side is the last n rows of a stream, read at boundaries."""
     steps = _steps(side)
     place = _last(steps)
-    return place is not None and steps[place]["op"] == "window" and "tuples" in steps[place]["range"]
+    step = None if place is None else steps[place]
+    return isinstance(step, Window) and not step.range.is_time
 
 
-def _last(steps: list[dict[str, Any]]) -> int | None:
+def _last(steps: tuple[Step, ...]) -> int | None:
     """The last step of a chain that says when it is evaluated."""
-    return next((place for place in reversed(range(len(steps))) if steps[place]["op"] not in WITHIN), None)
+    return next((place for place in reversed(range(len(steps))) if not isinstance(steps[place], WITHIN)), None)

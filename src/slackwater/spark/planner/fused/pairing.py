@@ -13,7 +13,7 @@ from slackwater.spark.planner.fused.edges import Named
 from slackwater.spark.planner.fused.trees import tree_of
 
 
-def paired(conditions: Iterable[Expr], sides: Named, cut: int) -> tuple[list[Any], list[Tree]]:
+def paired(conditions: Iterable[Expr], sides: Named, cut: int) -> tuple[list[tuple[Any, Any]], list[Tree]]:
     """The sides of each equality between the inputs, under their own names, and all other conditions."""
     schema = Schema(sides.fields)
     on, rest = [], []
@@ -26,15 +26,15 @@ def paired(conditions: Iterable[Expr], sides: Named, cut: int) -> tuple[list[Any
     return on, rest
 
 
-def _equated(part: Tree, schema: Schema, sides: Named, cut: int) -> list[Any] | None:
+def _equated(part: Tree, schema: Schema, sides: Named, cut: int) -> tuple[Any, Any] | None:
     """The two sides of an equality between the inputs, left first; None for any other condition."""
     if not isinstance(part, exp.EQ):
         return None
     of = [_side(each, schema, cut) for each in (part.this, part.expression)]
     if sorted(of) != [0, 1]:
         return None
-    trees = [tree_of(each, sides) for each in (part.this, part.expression)]
-    return trees if of == [0, 1] else trees[::-1]
+    one, two = (tree_of(each, sides) for each in (part.this, part.expression))
+    return (one, two) if of == [0, 1] else (two, one)
 
 
 def _side(tree: Tree, schema: Schema, cut: int) -> int:

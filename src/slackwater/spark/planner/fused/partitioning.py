@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from slackwater.engine.chain import (
+from slackwater.engine.expressions import marks_of
+from slackwater.engine.plan import (
     Aggregate,
     Chain,
     Distinct,
@@ -21,9 +22,9 @@ from slackwater.engine.chain import (
     Project,
     Step,
     Subquery,
+    Tree,
     Window,
 )
-from slackwater.engine.expressions import marks_of
 from slackwater.spark.operator.entry import Entry
 
 NUMBER = "row_number"
@@ -61,11 +62,11 @@ def spelled(found: Partitioning, entries: Iterable[Entry]) -> Partitioning:
 
 def partitioning(chain: Chain) -> Partitioning:
     """The columns that every step of a chain can be taken apart by."""
-    needs = _Walk({name: name for name, _ in chain.columns}).needs(chain.steps)
+    needs = _Walk({name: name for name in chain.input.names}).needs(chain.steps)
     if not needs:
         return Partitioning((), "nothing needs other rows, and so they leave in sequence")
     shared = frozenset.intersection(*(need.columns for need in needs))
-    columns = tuple(name for name, _ in chain.columns if name in shared)
+    columns = tuple(name for name in chain.input.names if name in shared)
     if columns:
         return Partitioning(columns, "no step needs rows of two of them together")
     whole = next((need for need in needs if not need.columns), None)
@@ -128,7 +129,7 @@ class _Walk:
     def _need(self, what: str, columns: frozenset[str], otherwise: str) -> None:
         self.found.append(Need(what if columns else f"{what} {otherwise}", columns))
 
-    def _numbered(self, trees: Iterable[list[object]]) -> None:
+    def _numbered(self, trees: Iterable[Tree]) -> None:
         if any(NUMBER in marks_of(tree) for tree in trees):
             self._need(NUMBER, frozenset(), "counts every row")
 

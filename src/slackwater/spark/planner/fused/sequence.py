@@ -2,72 +2,118 @@
 
 from __future__ import annotations
 
-from slackwater.spark.planner.fused.edges import Node
+from dataclasses import replace
+from typing import TypeGuard
 
-ROW_WISE = ("filter", "project", "window")
-MERGING = ("aggregate", "distinct", "minus")
-"""What stands for several rows: read as a stream only at boundaries, and there in the order of its columns."""
+from slackwater.engine.plan import (
+    Aggregate,
+    Chained,
+    Distinct,
+    Filter,
+    Join,
+    Minus,
+    Node,
+    Ordered,
+    Over,
+    Piped,
+    Placed,
+    Project,
+    Read,
+    Sided,
+    Source,
+    Streamed,
+    Turns,
+    Union,
+    Window,
+    children,
+    with_children,
+)
+
+
+def is_row_wise(node: Node) -> TypeGuard[Over]:
+    """Whether each row of an operator comes from one row of its input."""
+    match node:
+        case Over(step=Filter() | Project()):
+            return True
+        case Over(step=Window() as window):
+            return window.is_range
+    return False
+
+
+def is_merging(node: Node) -> bool:
+    """Whether rows stand for several: read as a stream only at boundaries, and there in the order of their columns."""
+    match node:
+        case Over(step=Aggregate() | Distinct()) | Minus():
+            return True
+    return False
 
 
 def in_sequence(node: Node) -> Node:
     """The same operators, over rows that have their places; what puts several streams together puts them in order."""
-    match node["op"]:
-        case "source":
-            return _over(node, "placed")
-        case "chain" | "pipe" | "ordered" | "placed":
+    match node:
+        case Source():
+            return Placed(node.edge, node)
+        case Chained() | Piped() | Ordered() | Placed():
             return node
-        case "union":
-            sides = {side: in_sequence(node[side]) for side in ("left", "right")}
-            return _over({**node, **sides}, "ordered", by="union")
-        case "join":
-            return _over(_pairs(node), "ordered", by="whole" if _at_boundaries(node) else "row")
-        case "turns":
-            return _over(node, "ordered", by="row")
-        case op if op in MERGING:
-            return _over(node, "ordered", by="columns")
-    return {**node, "child": in_sequence(node["child"])}
+        case Union(left=left, right=right):
+            return _ordered(replace(node, left=in_sequence(left), right=in_sequence(right)), "union")
+        case Join():
+            return _ordered(_pairs(node), "whole" if _at_boundaries(node) else "row")
+        case Turns():
+            return _ordered(node, "row")
+        case _ if is_merging(node):
+            return _ordered(node, "columns")
+    return with_children(node, *map(in_sequence, children(node)))
 
 
 def by_birth(node: Node) -> Node:
     """The same operators, in which tuples that begin at one time do so in their order: what FIRST and LAST go by.
 
-    Streams of several streams come in theirs, and what stands for several rows, if it may still change, in that of its
-    columns.
+    Streams of several streams come in theirs, and aggregated rows that may still change in that of their columns.
     """
-    if node["op"] in MERGING:
-        return _over(node, "ordered", by="moment")
-    if node["op"] in ("source", "chain", "pipe", "counted"):
-        return node
-    order = in_sequence if node["op"] == "stream" else by_birth
-    return {**node, **{name: order(node[name]) for name in ("child", "left", "right") if name in node}}
+    if is_merging(node):
+        return _ordered(node, "moment")
+    match node:
+        case Source() | Chained() | Piped():
+            return node
+        case Over(step=Window() as window) if not window.is_range:
+            return node
+        case Streamed(child=child):
+            return replace(node, child=in_sequence(child))
+    return with_children(node, *map(by_birth, children(node)))
 
 
 def as_stream(node: Node) -> Node:
     """The same rows where each lives on: what comes at boundaries is counted like any other."""
-    if node["class"] == 1:
+    if node.edge.level == 1:
         return node
-    made = {**node, "class": 1, **({"lifetime": None} if "lifetime" in node else {})}
-    return {**made, "child": as_stream(node["child"])} if node["op"] in ("placed", *ROW_WISE) else made
+    made = replace(node, edge=replace(node.edge, level=1))
+    if isinstance(made, Chained | Piped | Streamed):
+        made = replace(made, lifetime=None)
+    if isinstance(made, Placed) or is_row_wise(made):
+        return with_children(made, as_stream(made.child))
+    return made
 
 
 def _pairs(node: Node) -> Node:
     """A join of several rows, each of which has its place."""
-    match node["op"]:
-        case "join":
-            return {**node, **{side: _pairs(node[side]) for side in ("left", "right")}}
-        case "filter" | "project" | "window":
-            return {**node, "child": _pairs(node["child"])}
+    match node:
+        case Join(left=left, right=right):
+            return replace(node, left=_pairs(left), right=_pairs(right))
+        case Over(child=child) if is_row_wise(node):
+            return replace(node, child=_pairs(child))
     return in_sequence(node)
 
 
 def _at_boundaries(node: Node) -> bool:
     """Whether what is joined stands from one boundary to the next."""
-    if node.get("lifetime") is not None or node["op"] in ("read", *MERGING):
+    lives = node.lifetime if isinstance(node, Chained | Piped | Streamed) else None
+    if lives is not None or isinstance(node, Read) or is_merging(node):
         return True
-    below = [node[name] for name in ("left", "right") if name in node]
-    below += [node["child"]] if node["op"] in ROW_WISE else []
-    return any(map(_at_boundaries, below))
+    if isinstance(node, Sided):
+        return _at_boundaries(node.left) or _at_boundaries(node.right)
+    return is_row_wise(node) and _at_boundaries(node.child)
 
 
-def _over(node: Node, op: str, **about: str) -> Node:
-    return {"op": op, "child": node, **about, "class": node["class"], "key": node["key"]}
+def _ordered(node: Node, by: str) -> Ordered:
+    return Ordered(node.edge, node, by)

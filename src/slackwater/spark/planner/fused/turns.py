@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from slackwater.engine.expressions import marks_of
+from slackwater.engine.plan import (
+    Edge,
+    Filter,
+    Join,
+    Node,
+    Over,
+    Project,
+    Turn,
+    Turns,
+    Union,
+    Window,
+    children,
+    trees_of,
+    with_children,
+)
 from slackwater.errors import QueryError
-from slackwater.spark.planner.fused.edges import Node
 from slackwater.spark.planner.fused.sequence import in_sequence
 
 
 def in_turn(node: Node) -> Node:
-    """The same operators, the join in the order of its instants (kernels.changelog.turns)."""
-    if node["op"] == "join":
-        return {"op": "turns", "child": _turned(node), "class": 1, "key": node["key"]}
-    return {**node, "child": in_turn(node["child"])}
+    """The same operators, the join in the order of its instants (engine.changelog.turns)."""
+    if isinstance(node, Join):
+        return Turns(Edge(1, node.edge.key), _turned(node))
+    return with_children(node, *map(in_turn, children(node)))
 
 
 def _turned(node: Node) -> Node:
-    match node["op"]:
-        case "join":
-            return {**node, "left": _turned(node["left"]), "right": _turned(node["right"]), "class": 4}
-        case "filter" | "project":
-            if any(map(marks_of, _trees(node))):
+    strict = replace(node.edge, level=4)
+    match node:
+        case Join(left=left, right=right):
+            return replace(node, edge=strict, left=_turned(left), right=_turned(right))
+        case Over(child=child, step=Filter() | Project() as step):
+            if any(map(marks_of, trees_of(step))):
                 raise _refused("a mark of the instant")
-            return {**node, "child": _turned(node["child"]), "class": 4}
-        case "union":
+            return replace(node, edge=strict, child=_turned(child))
+        case Union():
             raise _refused("a UNION")
-        case "window":
-            return _turn(node["child"], node["range"])
-        case "counted":
-            return {**node, "child": _turn(node["child"], None)}
+        case Over(child=child, step=Window() as window):
+            return _turn(child, window.range.amount) if window.is_range else replace(node, child=_turn(child, None))
     return _turn(node, None)
 
 
 def _turn(node: Node, length: int | None) -> Node:
-    level = 1 if length is None else 4
-    return {"op": "turn", "range": length, "child": in_sequence(node), "class": level, "key": node["key"]}
-
-
-def _trees(node: Node) -> list[Any]:
-    return [node["condition"]] if node["op"] == "filter" else [tree for _, tree, _ in node["items"]]
+    return Turn(Edge(1 if length is None else 4, node.edge.key), in_sequence(node), length)
 
 
 def _refused(what: str) -> QueryError:
