@@ -72,7 +72,7 @@ def drive(fused, given):
     """Every batch of a stream through one kernel, and its answers."""
     state, found = fused.init(), []
     for batch, punctuation in given:
-        state, output, _ = fused.step(state, batch, punctuation)
+        state, output = fused.step(state, batch, punctuation)
         found.append(output)
     return pa.Table.from_batches(found)
 
@@ -84,10 +84,10 @@ def by_window_id(length, every, grouped):
     def run(given):
         waiting, open_, found, number = ordered.init(), tallied.init(), [], 0
         for batch, punctuation in given:
-            waiting, output, _ = ordered.step(waiting, batch, punctuation)
+            waiting, output = ordered.step(waiting, batch, punctuation)
             copies = tagged(output, number, length, every)
             number += output.num_rows
-            open_, made, _ = tallied.step(open_, copies, number // every + 1)
+            open_, made = tallied.step(open_, copies, number // every + 1)
             found.append(made)
         return pa.Table.from_batches(found)
 

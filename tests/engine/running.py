@@ -18,10 +18,9 @@ from slackwater.spark.planner.fused.lowering import chain_of
 
 @dataclass
 class Ran:
-    """Per batch: the rows with their times, the late rows, and the state after it."""
+    """Per batch: the rows with their times, and the state after it."""
 
     rows: list[list[tuple[tuple[Any, ...], int]]] = field(default_factory=list)
-    late: list[list[tuple[Any, ...]]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
 
 
@@ -48,9 +47,8 @@ def run(kernel: Fused, batches: Iterable[Given], stored: bool = True) -> Ran:
     for rows, punctuation in batches:
         given = [{name: row.get(name) for name in names} for row in rows]
         batch = pa.RecordBatch.from_pylist(given, kernel.chain.input.schema)
-        state, output, late = kernel.step(state, batch, punctuation)
+        state, output = kernel.step(state, batch, punctuation)
         made.rows.append([(values[:-1], values[-1]) for values in plain_rows(output)])
-        made.late.append(plain_rows(late))
         if stored:
             state = through_bytes(state)
         made.states.append(state)

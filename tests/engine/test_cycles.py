@@ -20,7 +20,7 @@ def test_every_window_holds_the_rows_before_its_instant(length, every, size):
         times = np.arange(start, min(start + size, 200))
         rng.shuffle(times)
         given = batch(keys[times], values[times], times * 1000)
-        state, output, _ = fused.step(state, given, (start + size) * 1000)
+        state, output = fused.step(state, given, (start + size) * 1000)
         found += zip(output.column("k").to_pylist(), output.column("a").to_pylist(), strict=True)
         pieces = {name: state.piece(name) for name in state.names()}
         state = State.read(pieces.__getitem__)

@@ -38,18 +38,10 @@ def the_feed(case: Case) -> Feed:
 
 
 def told(answer: Answer, batches: int) -> Ran:
-    """The interpreter's answer, in the form of the kernels': late rows first by batch, then those without a time."""
+    """The interpreter's answer, in the form of the kernels'."""
     made = Ran()
     for batch in range(batches):
         made.rows.append([(tuple(each.row.values()), each.time) for each in answer.rows if each.batch == batch])
-        late = [
-            (*each.row.values(), each.late_by, each.punctuation, each.missed)
-            for each in answer.late
-            if each.batch == batch
-        ]
-        made.late.append(
-            late + [(*each.row.values(), None, None, None) for each in answer.rejected if each.batch == batch]
-        )
     return made
 
 
@@ -57,8 +49,6 @@ def check(case: Case) -> None:
     found = ran(case.plan, the_feed(case))
     wanted = told(interpret(case.plan, case.feeds, flush=True), len(found.rows))
     assert close(found.rows, wanted.rows)
-    late = [sorted(batch, key=lambda row: row[-1] is None) for batch in found.late]
-    assert close(late, wanted.late)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -96,12 +86,11 @@ def apart(window: Window, every: Length, change: str) -> Frequency:
 
 @LAW
 @given(data=st.data())
-def test_any_cut_into_batches_gives_the_same_rows_and_loses_the_same(data: st.DataObject):
+def test_any_cut_into_batches_gives_the_same_rows(data: st.DataObject):
     case = data.draw(seeded_cases(ANY))
     kernel, batches = Fused(chain_of(case.plan)), given_by(the_feed(case))
     once, again = run(kernel, batches), run(kernel, data.draw(cut(batches)))
     assert list(chain(*once.rows)) == list(chain(*again.rows))
-    assert lost(once) == lost(again)
 
 
 @st.composite
@@ -116,11 +105,6 @@ def cut(draw: st.DrawFn, batches: list[Given]) -> list[Given]:
         made += [(part, before) for part in parts[:-1]] + [(parts[-1], punctuation)]
         before = punctuation
     return made
-
-
-def lost(found: Ran) -> list[tuple[Any, ...]]:
-    """Rows that missed something, and how much; how late they were depends on where the punctuation falls."""
-    return [(*row[:-3], row[-1]) for batch in found.late for row in batch if row[-1]]
 
 
 @LAW

@@ -130,7 +130,7 @@ def test_a_million_rows_that_come_and_go_leave_no_error():
     for start in range(0, len(values), 250_000):
         part = slice(start, start + 250_000)
         given_ = batch(np.zeros(250_000, np.int32), values[part], np.arange(start, start + 250_000))
-        state, output, _ = fused.step(state, given_, start + 250_000)
+        state, output = fused.step(state, given_, start + 250_000)
     last = plain_rows(output.slice(output.num_rows - 1))[0]
     assert last[1] == float(sum(map(Fraction, values[-3:].tolist())))
     assert pa.types.is_float64(output.schema.field("a").type)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from slackwater.engine.arrays import Ints
 from slackwater.engine.expressions import marks_of
 from slackwater.engine.extents import ExtentGroups, ExtentRows
 from slackwater.engine.hold import HOLD, Cycle, Hold
@@ -47,10 +46,9 @@ class Border:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The operators of a chain in order, and what a late row has missed: by time, given the punctuation before."""
+    """The operators of a chain in order, and what is between them."""
 
     operators: tuple[Operator, ...]
-    missed: Callable[[Ints, int], Ints]
     borders: tuple[Border, ...]
 
 
@@ -67,8 +65,7 @@ def compiled(chain: Chain, *, ordered: bool = False, came: bool = False) -> Comp
     if ordered:
         sample = sample.placed(*(np.empty(0, np.int64) for _ in range(3)))
     borders: list[Border] = []
-    extent = _first_extent(steps)
-    if extent is None:
+    if _first_extent(steps) is None:
         operators.append(Hold(HOLD, numbered, _cycle(steps), came))
     while steps:
         taken = _taken(steps)
@@ -77,23 +74,7 @@ def compiled(chain: Chain, *, ordered: bool = False, came: bool = False) -> Comp
         operators.append(operator)
         sample, _ = operator.step(Memory(State()), sample, START)
         borders.append(Border(len(operators), len(chain.steps) - len(steps), sample))
-    return Compiled(tuple(operators), place_missed if extent is None else extents_missed(extent), tuple(borders))
-
-
-def place_missed(time: Ints, before: int) -> Ints:
-    """1 for a row whose place was released in an earlier batch."""
-    return (time < before).astype(np.int64)
-
-
-def extents_missed(window: Window) -> Callable[[Ints, int], Ints]:
-    """How many extents of a row were emitted in an earlier batch: multiples of the slide in (t, min(t + r, before)]."""
-    every, length = window.every.amount, window.range.amount
-
-    def missed(time: Ints, before: int) -> Ints:
-        last = np.minimum(time + length, before) // every
-        return np.maximum(last - time // every, 0)
-
-    return missed
+    return Compiled(tuple(operators), tuple(borders))
 
 
 def is_extent(window: Window) -> bool:

@@ -2,7 +2,7 @@
 
     kernel = Fused(chain)
     state = kernel.init()
-    state, output, late = kernel.step(state, batch, punctuation)
+    state, output = kernel.step(state, batch, punctuation)
 
 A nested query whose inner grouping refines the outer one needs no more than one kernel: the outer reads what the inner
 yields, in the same call.
@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, ints, moments, picked, table, valid
+from slackwater.engine.arrays import EARLIEST, moments, table
 from slackwater.engine.compile import Compiled, compiled
-from slackwater.engine.hold import arrived, late_rows
+from slackwater.engine.hold import entered
 from slackwater.engine.plan import Chain
 from slackwater.engine.rows import Rows
 from slackwater.engine.state import Memory, State
@@ -29,20 +29,18 @@ EVENT_TIME = "_row_time"
 
 
 class Step(NamedTuple):
-    """What a step yields: the next state, result rows, and the rows that were late."""
+    """What a step yields: the next state, and result rows."""
 
     state: State
     output: pa.RecordBatch
-    late: pa.RecordBatch
 
 
 class Fused:
     """The kernel of a chain. Batches are in order of arrival; any split of the input with the punctuations between the
     same rows gives the same output.
 
-    `output` has the columns of the last step and the event time of its rows, `_row_time`; `late` has those of the
-    input, `late_by`, `punctuation` and `missed` (how many windows, or 1 for a place). A row without an event time can
-    have no place: it is among the late ones, with NULL in those columns."""
+    `output` has the columns of the last step and the event time of its rows, `_row_time`. A row without an event time
+    can have no place, and is left out."""
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
@@ -53,18 +51,9 @@ class Fused:
 
     def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step:
         memory, span = opened(state, punctuation)
-        rows, late = self.entered(memory, batch, span)
+        rows = entered(memory, self.chain.input, batch)
         rows = through(self.compiled.operators, memory, rows, span)
-        return Step(memory.state(), answers(rows), late)
-
-    def entered(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> tuple[Rows, pa.RecordBatch]:
-        """The rows of a batch that have an event time, and those that are late or have none."""
-        batch = typed(batch, self.chain.input.schema)
-        known = valid(batch.column(self.chain.input.time))
-        placed = picked(batch, known)
-        time = ints(placed.column(self.chain.input.time))
-        late = late_rows(batch, known, time, span.now, lambda times: self.compiled.missed(times, span.before))
-        return arrived(memory, "arrived", placed, time, self.chain.input.arrival), late
+        return Step(memory.state(), answers(rows))
 
 
 def opened(state: State, punctuation: int) -> tuple[Memory, Span]:
@@ -86,13 +75,3 @@ def answers(rows: Rows) -> pa.RecordBatch:
     """Rows as a query's result, with their event time."""
     names = dict(zip(rows.batch.schema.names, rows.batch.columns, strict=True))
     return table({**names, EVENT_TIME: moments(rows.time)})
-
-
-def typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of the chain in their types, whatever else a host sends and in which time zone."""
-    columns = [batch.column(field.name) for field in schema]
-    cast = [
-        column if column.type == field.type else column.cast(field.type)
-        for column, field in zip(columns, schema, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(cast, names=schema.names)

@@ -1,55 +1,50 @@
 """The entry of a chain: rows wait until the punctuation has passed them, and leave in sequence order.
 
-Language.md, "Batches, late and lost": in a batch with punctuation P a row with t < P is late; it is lost to what goes
-by its place if rows at t were released in an earlier batch, that is if t < P of the batch before.
+Language.md, "Batches, late and lost": a row is lost to what goes by its place if rows at its time were released in an
+earlier batch, that is if its time is before the punctuation of that batch.
 
 Kept: the rows that are not released, and how many rows have come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, Bools, Ints, ints, picked, table, valid
+from slackwater.engine.arrays import EARLIEST, Ints, ints, picked, valid
 from slackwater.engine.entries import ARRIVAL, POSITION
 from slackwater.engine.order import in_sequence
+from slackwater.engine.plan import Input
 from slackwater.engine.rows import CAME, ROW_NUMBER, TIME, Rows, after, ordering, packed, unpacked
 from slackwater.engine.state import Memory
 from slackwater.engine.steps import Span
 
 
-def arrived(memory: Memory, name: str, batch: pa.RecordBatch, time: Ints, arrival: str | None) -> Rows:
-    """The rows of a batch with their arrival (NULL before any) and their position in the source."""
+def entered(memory: Memory, stream: Input, batch: pa.RecordBatch, name: str = "arrived") -> Rows:
+    """The rows of a batch that have an event time, with their arrival (NULL before any) and their position."""
+    batch = typed(batch, stream.schema)
+    batch = picked(batch, valid(batch.column(stream.time)))
     first = memory.number(name)
     memory.put(name, first + batch.num_rows)
-    position = np.arange(first, first + batch.num_rows)
     came = np.zeros(batch.num_rows, np.int64)
-    if arrival is not None:
-        column = batch.column(arrival)
-        known = valid(column)
+    if stream.arrival is not None:
+        column = batch.column(stream.arrival)
         came = np.full(batch.num_rows, EARLIEST)
-        came[known] = ints(column.drop_null())
-    return Rows(batch, time, {ARRIVAL: pa.array(came), POSITION: pa.array(position)})
+        came[valid(column)] = ints(column.drop_null())
+    position = np.arange(first, first + batch.num_rows)
+    return Rows(batch, ints(batch.column(stream.time)), {ARRIVAL: pa.array(came), POSITION: pa.array(position)})
 
 
-def late_rows(
-    batch: pa.RecordBatch, known: Bools, time: Ints, own: int, missed: Callable[[Ints], Ints]
-) -> pa.RecordBatch:
-    """The rows behind the punctuation, with how far, and what they missed by their times; and those without a time."""
-    times = np.full(batch.num_rows, EARLIEST)
-    times[known] = time
-    aside = ~known | (times < own) if own > EARLIEST else ~known
-    rows, times, known = picked(batch, aside), times[aside], known[aside]
-    columns = {
-        "late_by": pa.array(np.where(known, own - times, 0), mask=~known),
-        "punctuation": pa.array(np.full(len(times), own), mask=~known),
-        "missed": pa.array(missed(times), mask=~known),
-    }
-    return table({**dict(zip(rows.schema.names, rows.columns, strict=True)), **columns})
+def typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """The columns of the chain in their types, whatever else a host sends and in which time zone."""
+    columns = [batch.column(field.name) for field in schema]
+    cast = [
+        column if column.type == field.type else column.cast(field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(cast, names=schema.names)
 
 
 HOLD = "hold"

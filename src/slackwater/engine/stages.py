@@ -13,10 +13,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import Index, Ints, ints, picked, scattered, table, valid
+from slackwater.engine.arrays import Index, Ints, ints, picked, scattered, valid
 from slackwater.engine.compile import Border, Compiled, compiled
 from slackwater.engine.emission import arranged
-from slackwater.engine.fused import Fused, Step, answers, opened, through
+from slackwater.engine.fused import Step, answers, opened, through
+from slackwater.engine.hold import entered
 from slackwater.engine.keys import ranked
 from slackwater.engine.order import stable
 from slackwater.engine.plan import Chain
@@ -32,7 +33,7 @@ class Opening:
     """The first stage: as `Fused`, up to the cut. Its rows have also BATCH and PLACE; its output is to be handed on."""
 
     def __init__(self, chain: Chain) -> None:
-        self.fused = Fused(replace(chain, cuts=()))
+        self.stream = chain.input
         self.whole = compiled(chain, ordered=True)
         self.end = border_at(self.whole, chain.cuts[0])
         self.operators = self.whole.operators[: self.end.operators]
@@ -44,12 +45,12 @@ class Opening:
 
     def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step:
         memory, span = opened(state, punctuation)
-        rows, late = self.fused.entered(memory, batch, span)
-        known = valid(batch.column(self.fused.chain.input.time))
+        rows = entered(memory, self.stream, batch)
+        known = valid(batch.column(self.stream.time))
         places = [ints(picked(batch.select([name]), known).column(0)) for name in (BATCH, PLACE)]
         rows = rows.placed(rows.marks["arrival"].to_numpy(), *places)
         rows = through(self.operators, memory, rows, span)
-        return Step(memory.state(), handed(rows, self.end.sample), late)
+        return Step(memory.state(), handed(rows, self.end.sample))
 
 
 class Later:
@@ -73,7 +74,7 @@ class Later:
         order = in_order(rows)
         rows = through(self.operators, memory, rows if order is None else rows.at(order), self._span(span))
         made = answers(rows) if self.end is None else handed(rows, self.end.sample)
-        return Step(memory.state(), made, table({}))
+        return Step(memory.state(), made)
 
     def _span(self, span: Span) -> Span:
         """What the stages before know only when a slot has passed, comes only then."""

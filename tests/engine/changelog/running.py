@@ -15,7 +15,7 @@ from slackwater.engine.arrays import LATEST
 from slackwater.engine.changelog.boundaries import AtBoundaries, Kernel, changelog_kernel
 from slackwater.engine.changelog.log import Log
 from slackwater.engine.state import State
-from slackwater.semantics import Answer, Change, Feed, Late, Rejected
+from slackwater.semantics import Answer, Change, Feed, Rejected
 from slackwater.semantics.streams import clocks_of
 from slackwater.semantics.values import orders
 from slackwater.spark.planner.fused.changelog import changes_of
@@ -26,11 +26,10 @@ Given = tuple[dict[str, tuple[Mapping[str, Any], ...]], dict[str, int]]
 
 @dataclass
 class Ran:
-    """Per batch: the changelog, late and refused rows by stream, and the state after it."""
+    """Per batch: the changelog, refused rows by stream, and the state after it."""
 
     changes: list[Change] = field(default_factory=list)
     lines: list[pa.RecordBatch] = field(default_factory=list)
-    late: list[dict[str, list[tuple[Any, ...]]]] = field(default_factory=list)
     refused: list[dict[str, list[tuple[Any, ...]]]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
     logs: list[Log] = field(default_factory=list)
@@ -62,10 +61,9 @@ def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
     numbers: dict[tuple[int, ...], int] = {}
     for number, (rows, marks) in enumerate(batches):
         given = {name: record_batch(kernel, name, each) for name, each in rows.items()}
-        state, lines, late, refused, log, _ = kernel.step(state, given, marks)
+        state, lines, refused, log, _ = kernel.step(state, given, marks)
         made.changes += changes_in(log, number, numbers)
         made.lines.append(lines)
-        made.late.append({name: plain_rows(each) for name, each in late.items()})
         made.refused.append({name: plain_rows(each) for name, each in refused.items()})
         made.logs.append(log)
         if stored:
@@ -105,19 +103,13 @@ def answer_of(plan: Plan, found: Ran) -> Answer:
         for batch, lines in enumerate(found.lines)
         for kind, start, to, *values in plain_rows(lines)
     ]
-    late, rejected, refused = [], [], []
-    for scan in scans:
-        names = [each.name for each in scan.fields]
-        for batch, (slow, again) in enumerate(zip(found.late, found.refused, strict=True)):
-            for *values, late_by, punctuation, missed in slow[scan.stream]:
-                row = dict(zip(names, values, strict=True))
-                if late_by is None:
-                    rejected.append(Rejected(scan.stream, scan.alias, row, batch))
-                else:
-                    late.append(Late(scan.stream, scan.alias, row, late_by, punctuation, missed, batch))
-            for values in again[scan.stream]:
-                refused.append(Rejected(scan.stream, scan.alias, dict(zip(names, values, strict=True)), batch))
-    return Answer((), (), tuple(late), tuple(rejected), tuple(refused), tuple(changes))
+    refused = [
+        Rejected(scan.stream, scan.alias, dict(zip([each.name for each in scan.fields], values, strict=True)), batch)
+        for scan in scans
+        for batch, again in enumerate(found.refused)
+        for values in again[scan.stream]
+    ]
+    return Answer(refused=tuple(refused), changes=tuple(changes))
 
 
 def table_at(changes: Sequence[Change], time: int) -> Counter[Any]:

@@ -14,44 +14,42 @@ from slackwater.errors import QueryError
 FOREVER = 10**15
 
 
-def told(*batches: tuple[list[tuple[Any, ...]], int]) -> tuple[list[Any], list[Any], list[Any]]:
-    """The changes of all batches as (type, from, to, k, x), the late rows, the refused rows."""
+def told(*batches: tuple[list[tuple[Any, ...]], int]) -> tuple[list[Any], list[Any]]:
+    """The changes of all batches as (type, from, to, k, x), and the refused rows."""
     made = kernel(E)
     found = steps(made, *(({"E": rows(*given)} if given else {}, mark) for given, mark in batches))
     changes = [(*line[:3], *line[4:6]) for step in found for line in plain_rows(step.changelog)]
-    late = [line for step in found for line in plain_rows(step.late["E"])]
-    return changes, late, [line for step in found for line in plain_rows(step.refused["E"])]
+    return changes, [line for step in found for line in plain_rows(step.refused["E"])]
 
 
 def test_a_delete_out_of_order_ends_what_lived_at_its_own_time_and_nothing_newer():
     """The key is ended at 3 and lives again from 5; the delete at 3 arrives after both."""
     given = [("insert", 1, 10, 1), ("insert", 1, 20, 5), ("delete", 1, None, 3)]
-    changes, late, refused = told((given, EARLIEST), ([], FOREVER))
+    changes, refused = told((given, EARLIEST), ([], FOREVER))
     assert changes == [
         ("insert", 1, None, 1, 10),
         ("delete", 3, 3, 1, 10),
         ("insert", 5, None, 1, 20),
     ]
-    assert not late and not refused
+    assert not refused
 
 
 def test_a_delete_whose_place_is_gone_is_late_and_destroys_nothing():
-    changes, late, _ = told(
+    changes, _ = told(
         ([("insert", 1, 10, 1), ("update_postimage", 1, 20, 5)], EARLIEST), ([], 8), ([("delete", 1, None, 3)], 8)
     )
     assert [change[0] for change in changes] == ["insert", "delete", "insert"]
-    assert late == [("delete", 1, None, 3, 5, 8, 1)]
 
 
 def test_a_delete_twice_is_one():
     given = [("insert", 1, 10, 1), ("delete", 1, None, 3), ("delete", 1, None, 4)]
-    changes, late, refused = told((given, EARLIEST), ([], FOREVER))
+    changes, refused = told((given, EARLIEST), ([], FOREVER))
     assert [change[:2] for change in changes] == [("insert", 1), ("delete", 3)]
-    assert not late and not refused
+    assert not refused
 
 
 def test_a_delete_before_its_insert_does_nothing():
-    changes, _, refused = told(([("delete", 1, None, 2), ("insert", 1, 10, 4)], EARLIEST), ([], FOREVER))
+    changes, refused = told(([("delete", 1, None, 2), ("insert", 1, 10, 4)], EARLIEST), ([], FOREVER))
     assert changes == [("insert", 4, None, 1, 10)]
     assert not refused
 
@@ -60,14 +58,14 @@ def test_at_one_time_rows_count_in_the_order_of_their_arrival():
     """Deleted, then inserted at 4: the key lives on with the new row. Inserted, then deleted at 6: nothing is sent."""
     given = [("insert", 1, 10, 1), ("delete", 1, None, 4), ("insert", 1, 20, 4)]
     given += [("insert", 2, 30, 6), ("delete", 2, None, 6)]
-    changes, _, refused = told((given, EARLIEST), ([], FOREVER))
+    changes, refused = told((given, EARLIEST), ([], FOREVER))
     assert changes == [("insert", 1, None, 1, 10), ("delete", 4, 4, 1, 10), ("insert", 4, None, 1, 20)]
     assert not refused
 
 
 def test_a_key_that_lives_is_refused_in_this_batch_and_in_a_later_one():
     given = [("insert", 1, 10, 1), ("insert", 1, 20, 2), ("upsert", 2, 0, 3)]
-    changes, _, refused = told((given, EARLIEST), ([], 5), ([("insert", 1, 30, 7)], 5), ([], FOREVER))
+    changes, refused = told((given, EARLIEST), ([], 5), ([("insert", 1, 30, 7)], 5), ([], FOREVER))
     assert [change[3:] for change in changes] == [(1, 10)]
     assert refused == [("insert", 1, 20, 2), ("upsert", 2, 0, 3), ("insert", 1, 30, 7)]
 
@@ -88,6 +86,6 @@ def test_a_tuple_that_may_be_ended_needs_class_4():
         kernel(window(E, 5))
 
 
-def test_rows_without_a_time_are_given_back():
-    found = steps(kernel(S), ({"S": rows((1, 1, None), (2, 2, 5))}, LATEST))
-    assert plain_rows(found[0].late["S"]) == [(1, 1, None, None, None, None), (2, 2, 5, LATEST - 5, LATEST, 0)]
+def test_rows_without_a_time_have_no_place():
+    (found,) = steps(kernel(S), ({"S": rows((1, 1, None), (2, 2, 5))}, LATEST))
+    assert [row[3:] for row in plain_rows(found.changelog)] == [(2, 2, 5)]

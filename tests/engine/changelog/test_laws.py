@@ -70,10 +70,7 @@ def check(case: Case) -> None:
     check_same(found, wanted)
     assert len(found.changes) <= 1.25 * len(wanted.changes) + 2
     mine = answer_of(case.plan, found)
-    twice = len(scans := [node.stream for node in walk(case.plan) if isinstance(node, Scan)]) > len(set(scans))
-    for part in ("late", "rejected", "refused"):
-        one, two = (sorted(map(repr, rows)) for rows in (getattr(mine, part), getattr(wanted, part)))
-        assert one == two or (twice and len(one) == len(two))  # what was missed is told for one reader of a stream
+    assert sorted(map(repr, mine.refused)) == sorted(map(repr, wanted.refused))
 
 
 @pytest.mark.parametrize("kind", KINDS)

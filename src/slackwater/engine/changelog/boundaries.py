@@ -57,14 +57,14 @@ class AtBoundaries:
     def step(self, state: State, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]) -> Step:
         mark = int(punctuation[self.input] if isinstance(punctuation, Mapping) else punctuation)
         none = pa.RecordBatch.from_pylist([], self.chain.chain.input.schema)
-        state, output, late = self.chain.step(state, batches.get(self.input, none), mark)
+        state, output = self.chain.step(state, batches.get(self.input, none), mark)
         log = self._log(output)
         now = int(state.head[PUNCTUATION][0].as_py())
         if self.net:
             log = compressed(log, now)
         refused = {self.input: none}
         lines = written(log, self.profile, self.key, self.net, self.upserts)
-        return Step(state, lines, {self.input: late}, refused, log, now)
+        return Step(state, lines, refused, log, now)
 
     def _log(self, output: pa.RecordBatch) -> Log:
         start = ints(output.column(EVENT_TIME))

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, LATEST, Ints, ints, moments, picked, valid
+from slackwater.engine.arrays import EARLIEST, LATEST, Ints, moments
 from slackwater.engine.changelog.inputs import Taken
 from slackwater.engine.changelog.log import Log, Tuples, in_order, of_tuples
 from slackwater.engine.changelog.meeting import Side
 from slackwater.engine.compile import compiled
-from slackwater.engine.fused import typed
-from slackwater.engine.hold import arrived, late_rows
+from slackwater.engine.hold import entered
 from slackwater.engine.plan import Chain, Frequency, Input, Item, Project, Step
 from slackwater.engine.rows import CAME, Rows
 from slackwater.engine.segments import Store
@@ -73,17 +72,12 @@ class ChainReader:
         self.operators = (*self.compiled.operators, RowWise(()))
         self.slotted = self._slotted()
         self.none = pa.RecordBatch.from_pylist([], self.chain.input.schema)
-        self.sample = self.step(Memory(State()), self.none, Span(EARLIEST, EARLIEST), EARLIEST).log.born
+        self.sample = self.step(Memory(State()), self.none, Span(EARLIEST, EARLIEST)).log.born
 
-    def step(self, memory: Memory, batch: pa.RecordBatch, span: Span, own: int) -> Taken:
-        """Take in a batch; `span` is that of the query's clock, `own` the punctuation of this input."""
+    def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
+        """Take in a batch; `span` is that of the query's clock."""
         within = Within(memory, self.prefix)
-        batch = typed(batch, self.chain.input.schema)
-        known = valid(batch.column(self.chain.input.time))
-        placed = picked(batch, known)
-        time = ints(placed.column(self.chain.input.time))
-        late = late_rows(batch, known, time, own, lambda times: self.compiled.missed(times, span.before))
-        rows, through = arrived(within, "arrived", placed, time, self.chain.input.arrival), span
+        rows, through = entered(within, self.chain.input, batch), span
         for place, operator in enumerate(self.operators):
             here = self.side if self.side is not None and place == self.side.place else None
             if here is not None:
@@ -96,7 +90,7 @@ class ChainReader:
         last = LATEST if self.lifetime is None else np.minimum(rows.time, LATEST - self.lifetime) + self.lifetime
         end = np.broadcast_to(last, len(rows)).copy()
         tuples = Tuples(rows.batch, rows.time, end, (rows.time, came(rows), np.arange(first, first + len(rows))))
-        return Taken(in_order(of_tuples(tuples)), late, self.none, through.now if self.slotted else LATEST)
+        return Taken(in_order(of_tuples(tuples)), self.none, through.now if self.slotted else LATEST)
 
     def _slotted(self) -> bool:
         """Whether rows are known only when a slot of time has passed: others that are later have to wait for them."""
@@ -131,4 +125,4 @@ class Pipe:
         _, arrival, _ = log.born.ids
         rows = log.born.rows.append_column(TIME, moments(log.born.start))
         rows = rows.append_column(ARRIVAL, moments(arrival, arrival > EARLIEST))
-        return self.reader.step(memory, rows, span, span.before)
+        return self.reader.step(memory, rows, span)

@@ -21,8 +21,7 @@ from slackwater.engine.changelog.codes import Codes
 from slackwater.engine.changelog.living import Living, with_code
 from slackwater.engine.changelog.log import Log, Tuples, in_order, no_tuples, of_tuples, together
 from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.fused import typed
-from slackwater.engine.hold import Hold, arrived, late_rows
+from slackwater.engine.hold import Hold, entered
 from slackwater.engine.keys import normal
 from slackwater.engine.order import bounds, counted, firsts, stable
 from slackwater.engine.plan import Input
@@ -35,13 +34,12 @@ BOUND = "_valid_to"
 
 
 class Taken(NamedTuple):
-    """What a batch of an input comes to: its changelog up to the punctuation, late rows, refused rows.
+    """What a batch of an input comes to: its changelog up to the punctuation, and refused rows.
 
     `upto` is how far the changelog goes, where that is not as far as the punctuation.
     """
 
     log: Log
-    late: pa.RecordBatch
     refused: pa.RecordBatch
     upto: int = LATEST
 
@@ -56,23 +54,17 @@ class Reader:
         self.sample = no_tuples(given.schema, 1)
         self.incoming = None if given.change_type is None else Incoming(name, given)
 
-    def step(self, memory: Memory, batch: pa.RecordBatch, span: Span, own: int) -> Taken:
-        """Take in a batch; `span` is that of the query's clock, `own` the punctuation of this input."""
-        batch = typed(batch, self.given.schema)
-        known = valid(batch.column(self.given.time))
-        placed = picked(batch, known)
-        time = ints(placed.column(self.given.time))
-        late = late_rows(batch, known, time, own, lambda times: (times < span.before).astype(np.int64))
-        rows = arrived(memory, f"{self.name}.arrived", placed, time, self.given.arrival)
-        rows, _ = self.hold.step(memory, rows, span)
+    def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
+        """Take in a batch; `span` is that of the query's clock."""
+        rows, _ = self.hold.step(memory, entered(memory, self.given, batch, f"{self.name}.arrived"), span)
         first = memory.number(f"{self.name}.sequence")
         memory.put(f"{self.name}.sequence", first + len(rows))
         number = np.arange(first, first + len(rows))
         tuples = Tuples(rows.batch, rows.time, np.full(len(rows), LATEST), (number,))
         if self.incoming is None:
-            return Taken(of_tuples(tuples), late, picked(batch, slice(0, 0)))
+            return Taken(of_tuples(tuples), picked(rows.batch, slice(0, 0)))
         log, refused = self.incoming.step(memory, tuples, span)
-        return Taken(log, late, refused)
+        return Taken(log, refused)
 
 
 class Incoming:

@@ -2,7 +2,7 @@
 
     kernel = Changes(query)
     state = kernel.init()
-    state, changelog, late, refused = kernel.step(state, {"S": batch}, punctuation)[:4]
+    state, changelog, refused = kernel.step(state, {"S": batch}, punctuation)[:3]
 
 Every operator reads the changelogs of its inputs up to the punctuation, all changes before it, and yields its own for
 the same stretch of time: nothing that it yields is taken back by what comes later, and all keys are worked on at once.
@@ -34,14 +34,13 @@ PUNCTUATION = "punctuation"
 
 
 class Step(NamedTuple):
-    """What a step yields: the next state, the rows of the changelog, and by input the rows that were late or refused.
+    """What a step yields: the next state, the rows of the changelog, and by input the rows that were refused.
 
     `log` is the changelog before it was written as rows, `now` the end of the stretch of time that it is about.
     """
 
     state: State
     changelog: pa.RecordBatch
-    late: dict[str, pa.RecordBatch]
     refused: dict[str, pa.RecordBatch]
     log: Log
     now: int
@@ -52,7 +51,7 @@ class Changes:
     written.
 
     The punctuation is that of the query; where each input has its own, they are given by name, and the query's is the
-    smallest, as Spark's watermark is. Late rows have the columns `late_by`, `punctuation` and `missed`, as in `Fused`.
+    smallest, as Spark's watermark is.
     """
 
     def __init__(
@@ -106,18 +105,15 @@ class Changes:
         memory.put(PUNCTUATION, span.now)
         if self.operators.slotted:
             memory.put(SETTLED, memory.number(SETTLED, EARLIEST))
-        taken = self._taken(memory, batches, marks, span)
+        taken = self._taken(memory, batches, span)
         log, span = self._told(memory, self.query.root, taken, span, "")
         if self.net:
             log = compressed(log, span.now)
         by_input = [(self._input(source), each) for source, each in taken.items()]
-        late = {name: each.late for name, each in reversed(by_input)}
         refused = {name: each.refused for name, each in reversed(by_input)}
-        return Step(memory.state(), self._written(log), late, refused, log, span.now)
+        return Step(memory.state(), self._written(log), refused, log, span.now)
 
-    def _taken(
-        self, memory: Memory, batches: Mapping[str, pa.RecordBatch], marks: Mapping[str, int], span: Span
-    ) -> dict[str | int, Taken]:
+    def _taken(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> dict[str | int, Taken]:
         """What the batch comes to, by the name of a stream, then by the node of a chain."""
         taken: dict[str | int, Taken] = {}
         streams = [(name, reader) for name, reader in self.readers.items() if name in self.read]
@@ -125,7 +121,7 @@ class Changes:
         for source, reader in sources:
             name = self._input(source)
             none = pa.RecordBatch.from_pylist([], self.query.inputs[name].schema)
-            taken[source] = reader.step(memory, batches.get(name, none), span, marks[name])
+            taken[source] = reader.step(memory, batches.get(name, none), span)
         return taken
 
     def _told(

@@ -44,7 +44,7 @@ class ChainKernel:
 
     def __init__(self, steps: Fused | Opening | Later, nothing: pa.RecordBatch, stream: str) -> None:
         self.steps, self.nothing, self.stream = steps, nothing, stream
-        _, result, _ = steps.step(steps.init(), nothing, 0)
+        _, result = steps.step(steps.init(), nothing, 0)
         self._outputs = {RESULT: result.schema}
 
     @property
@@ -62,7 +62,7 @@ class ChainKernel:
         return State.read(fetch)
 
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
-        after, result, _ = self.steps.step(state, batches.get(self.stream, self.nothing), punctuation)
+        after, result = self.steps.step(state, batches.get(self.stream, self.nothing), punctuation)
         return after, {RESULT: result}
 
 

@@ -27,24 +27,21 @@ def run_in_stages(chain: Chain, found: Stages, batches: Sequence[Given]) -> Ran:
     made = Ran()
     for number, (rows, punctuation) in enumerate(batches):
         given = _buckets(chain, rows, number, found.columns[0])
-        late: list[pa.RecordBatch] = []
         for stage, kernel in enumerate(kernels):
             outputs = []
             for bucket in range(PARTS) if stage == 0 else BUCKETS if found.columns[stage] else BUCKETS[:1]:
                 own = given.get(bucket, [])
                 batch = pa.concat_batches(list(reversed(own))) if own else kernel.nothing
                 state = states[stage].get(bucket, kernel.init())
-                state, output, aside = kernel.step(state, batch, punctuation)
+                state, output = kernel.step(state, batch, punctuation)
                 states[stage][bucket] = through_bytes(state)
                 outputs.append(output)
-                late += [aside] if stage == 0 else []
             if stage + 1 < len(kernels):
                 given = {}
                 for output in outputs:
                     for bucket, own in split(output, found.columns[stage + 1]):
                         given.setdefault(bucket, []).append(own)
         made.rows.append([(row[:-1], row[-1]) for output in outputs for row in plain_rows(output)])
-        made.late.append([row for aside in late for row in plain_rows(aside)])
     return made
 
 

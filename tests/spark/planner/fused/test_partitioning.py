@@ -63,7 +63,6 @@ def test_each_part_by_itself_gives_its_own_rows(kind: str, data: st.DataObject, 
     apart = [run(kernel, [own(each, columns, part) for each in batches]) for part in parts]
     for number in range(len(batches)):
         assert Counter(whole.rows[number]) == Counter(chain(*(each.rows[number] for each in apart)))
-        assert Counter(whole.late[number]) == Counter(chain(*(each.late[number] for each in apart)))
 
 
 def key(row: Any, columns: tuple[str, ...]) -> tuple[Any, ...]:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -21,7 +20,7 @@ from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import check_profile
 from slackwater.engine.changelog.structures import Kept
-from slackwater.engine.plan import decode, encode
+from slackwater.engine.plan import Boundaries, decode, encode
 from slackwater.engine.state import State
 from slackwater.errors import InputError, QueryError
 from slackwater.spark.operator.blobs import BUCKETS
@@ -88,7 +87,7 @@ class ChangesKernel:
         return State.read(fetch)
 
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
-        after, changelog, _, refused, log, now = self.kernel.step(state, batches, punctuation)
+        after, changelog, refused, log, now = self.kernel.step(state, batches, punctuation)
         result = rows_of(log, now) if self.form is None else changelog
         return after, {RESULT: result} | {output_of(name): _declared(rows) for name, rows in refused.items()}
 
@@ -151,9 +150,9 @@ def _hosted(
 ) -> tuple[ChangesKernel, DataFrame]:
     rows = {entry.scan.stream: entry.rows(streams, reads) for entry in divided.entries}
     core = divided.with_types({name: types_in(each) for name, each in rows.items()}).core
-    document = encode(changes_of(core))
+    document, by = _lowered(core)
     make = partial(kernel_of, document, form)
-    kernel, by = make(), _columns(document)
+    kernel = make()
     inputs = {
         entry.scan.stream: Input(
             rows[entry.scan.stream].select(*map(quoted, kernel.inputs[entry.scan.stream].names)),
@@ -199,7 +198,7 @@ def flag(options: Mapping[str, str], name: str, *, default: bool) -> bool:
 def describe(plan: Plan) -> Partitioning:
     """How the operator of a changelog is partitioned, and why."""
     divided = _divided(plan)
-    by = _columns(encode(changes_of(with_stand_ins(divided.core))))
+    by = _lowered(with_stand_ins(divided.core))[1]
     if not by or not all(by.values()):
         return Partitioning((), "no column that every operator can be taken apart by")
     texts = {(entry.scan.stream, item.name): item.expr.sql for entry in divided.entries for item in entry.columns}
@@ -218,17 +217,18 @@ def kernel_of(document: str, form: Form | None) -> ChangesKernel:
     return ChangesKernel(document, form)
 
 
-def _columns(document: str) -> dict[str, tuple[str, ...]]:
-    """By input, the columns that buckets are made of; none where all rows are needed together."""
-    kernel: Any = kernel_of(document, DEFAULT).kernel
-    if isinstance(kernel, AtBoundaries):
-        return {kernel.input: columns_of(kernel.chain.chain).columns}
-    return cuts_of(kernel.query) or {}
+@lru_cache(maxsize=64)
+def _lowered(core: Plan) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """The engine's plan of a core, encoded; and by input the columns that buckets are made of, if there are any."""
+    plan = changes_of(core)
+    if isinstance(plan, Boundaries):
+        return encode(plan), {plan.input: columns_of(plan.chain).columns}
+    return encode(plan), cuts_of(plan) or {}
 
 
 def _kernel(divided: Split) -> ChangesKernel:
     """The kernel, as far as it is known without Spark."""
-    return kernel_of(encode(changes_of(with_stand_ins(divided.core))), DEFAULT)
+    return kernel_of(_lowered(with_stand_ins(divided.core))[0], DEFAULT)
 
 
 def _divided(plan: Plan) -> Split:

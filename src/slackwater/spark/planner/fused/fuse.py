@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from pyspark.sql import DataFrame
 
@@ -107,7 +107,9 @@ class _Made:
         return chained(each, self.stream, stream, digest)
 
 
+@lru_cache(maxsize=64)
 def _made(core: Plan, chain: bool = False) -> _Made:
+    """The operators of a core, worked out once for the choice of a host, EXPLAIN and the query itself."""
     made = chain_of(core)
     found = stages(made) if chain else whole(made)
     (scan,) = [node for node in walk(core) if isinstance(node, Scan)]

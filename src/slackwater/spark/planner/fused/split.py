@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from sqlglot import exp
 
@@ -57,6 +58,7 @@ class Split:
         return replace(self, core=_typed(self.core, types))
 
 
+@lru_cache(maxsize=64)
 def split(plan: Plan) -> Split:
     """Divide a plan; the result of the core, then of `after`, over the entries' rows is that of the plan."""
     divided = _Divided(plan)
