@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from slackwater.app.views import rewritten
+from slackwater.engine.plan import encode
 from slackwater.errors import QueryError, found_in
 from slackwater.lang import parse_script
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.spark.planner.fused.changes import form_of, kernel_of
+from slackwater.spark.planner.fused.split import split
 from slackwater.spark.planner.ways import way_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"
@@ -183,7 +184,7 @@ def planned(text: str) -> str:
     (pipeline,) = parse_script(text, file="query.sql", variables={}, catalog=declared.catalog).pipelines
     try:
         form, _ = form_of({} if pipeline.sink is None else pipeline.sink.options)
-        kernel_of(json.dumps(changes_of(pipeline.plan)), form)
+        kernel_of(encode(changes_of(split(pipeline.plan).core)), form)
     except QueryError as error:
         return str(error)
     raise AssertionError(f"no mistake in: {text}")

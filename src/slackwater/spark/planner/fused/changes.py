@@ -18,7 +18,7 @@ from slackwater.engine.arrays import EARLIEST
 from slackwater.engine.changelog.boundaries import AtBoundaries, changelog_kernel
 from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
-from slackwater.engine.changelog.profiles import check_profile
+from slackwater.engine.changelog.profiles import check_profile, check_upserts
 from slackwater.engine.changelog.structures import Kept
 from slackwater.engine.plan import Boundaries, decode, encode
 from slackwater.engine.state import State
@@ -139,7 +139,8 @@ def _written(rows: DataFrame, after: After, plan: Plan, form: Form) -> DataFrame
     made = finished(flat, after, result_names(plan), [*LOG_COLUMNS, *others])
     arrow = to_arrow_schema(made.schema)
     columns = pa.schema([arrow.field(name) for name in result_names(plan)])
-    about = form.profile, key_under(plan, result_names(plan)), form.net, form.upserts
+    key = key_under(plan, result_names(plan))
+    about = form.profile, key, form.net, check_upserts(form.upserts, key)
     lines = profile_schema(columns, *about)
     schema = pa.schema([pa.field(RESULT, pa.struct(list(lines))), *(arrow.field(name) for name in others)])
     return made.mapInArrow(to_profile(schema, columns.names, *about), from_arrow_schema(schema))
