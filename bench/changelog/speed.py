@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from bench.changelog.runs import MS, X, distinct, grouped_sum, inputs_of, joined, kernel, minus, only_k, stream, window
 from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Aggregate, Call, Edge, Input, Item, Over, Project, Query, Source
-from slackwater.engine.state import State
 
 ROWS, BATCH, KEYS = 1_000_000, 100_000, (1, 1_000, 100_000)
 S, R = stream("S"), stream("R")

@@ -13,9 +13,9 @@ import time
 import numpy as np
 import pyarrow as pa
 
+from slackwater.engine.columns.state import State
 from slackwater.engine.fused import Fused
 from slackwater.engine.plan import Aggregate, Call, Chain, Frequency, Input, Item, Length, Subquery, Window
-from slackwater.engine.state import State
 
 ROWS, BATCH, KEYS = 1_000_000, 200_000, (1, 1_000, 100_000)
 MS, SECOND = 1_000, 1_000_000

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from slackwater.algebra.nodes import Plan
+from slackwater.engine.columns.state import State
 from slackwater.engine.fused import Fused
-from slackwater.engine.state import State
 from slackwater.semantics.feeds import Clock, Feed
 from slackwater.spark.planner.fused.lowering import chain_of
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.engine.chains import batch, grouped, kernel, tuples, window
 
-from slackwater.engine.state import State
+from slackwater.engine.columns.state import State
 
 
 @pytest.mark.parametrize(("length", "every"), [(1, 2), (3, 10), (9, 10), (10, 10), (25, 10)])

@@ -14,8 +14,8 @@ from tests.engine.running import Given, Ran, close, given_by, ran, run
 
 from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
 from slackwater.algebra.nodes import Frequency, Window, inputs, with_inputs
-from slackwater.engine import segments
-from slackwater.engine.arrays import EARLIEST
+from slackwater.engine.columns import segments
+from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.fused import Fused
 from slackwater.semantics import Answer, Feed, interpret
 from slackwater.spark.planner.fused.lowering import chain_of

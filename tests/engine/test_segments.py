@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.engine import segments
-from slackwater.engine.segments import Store
+from slackwater.engine.columns import segments
+from slackwater.engine.columns.segments import Store
 
 CLOCKS = st.lists(st.integers(0, 60), max_size=12)
 

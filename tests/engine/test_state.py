@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.engine.chains import batch, grouped, kernel, ticks, window
 
-from slackwater.engine.state import State, pack
+from slackwater.engine.columns.state import State, pack
 from slackwater.errors import RunError
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.engine.chains import X, batch, grouped, kernel, tuples, window
 from tests.engine.running import plain_rows, run
 
-from slackwater.engine.limbs import WIDTH, of_floats, of_integers, of_squares, total
+from slackwater.engine.numbers.limbs import WIDTH, of_floats, of_integers, of_squares, total
 from slackwater.engine.plan import Aggregate, Call
 from slackwater.errors import QueryError, RunError
 

@@ -7,10 +7,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from slackwater.engine.expressions import marks_of
-from slackwater.engine.extents import ExtentGroups, ExtentRows
-from slackwater.engine.hold import HOLD, Cycle, Hold
-from slackwater.engine.jump_window import JumpGroups, JumpRows
+from slackwater.engine.columns.rows import ROW_NUMBER, Rows, no_rows
+from slackwater.engine.columns.state import Memory, State
+from slackwater.engine.expressions.evaluate import marks_of
+from slackwater.engine.operators.extents import ExtentGroups, ExtentRows
+from slackwater.engine.operators.hold import HOLD, Cycle, Hold
+from slackwater.engine.operators.jump_window import JumpGroups, JumpRows
+from slackwater.engine.operators.row_window import RowStream, RowWindow
+from slackwater.engine.operators.steps import (
+    AtMultiples,
+    EveryNth,
+    LastOfSlots,
+    Operator,
+    Renumber,
+    RowWise,
+    Span,
+    applied,
+)
+from slackwater.engine.operators.unique import Unique
 from slackwater.engine.plan import (
     Aggregate,
     Chain,
@@ -25,11 +39,6 @@ from slackwater.engine.plan import (
     Window,
     trees_of,
 )
-from slackwater.engine.row_window import RowStream, RowWindow
-from slackwater.engine.rows import ROW_NUMBER, Rows, no_rows
-from slackwater.engine.state import Memory, State
-from slackwater.engine.steps import AtMultiples, EveryNth, LastOfSlots, Operator, Renumber, RowWise, Span, applied
-from slackwater.engine.unique import Unique
 from slackwater.errors import QueryError
 
 START = Span(0, 0)

@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, moments, table
+from slackwater.engine.columns.arrays import EARLIEST, moments, table
+from slackwater.engine.columns.rows import Rows
+from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.compile import Compiled, compiled
-from slackwater.engine.hold import entered
+from slackwater.engine.operators.hold import entered
+from slackwater.engine.operators.steps import Operator, Span
 from slackwater.engine.plan import Chain
-from slackwater.engine.rows import Rows
-from slackwater.engine.state import Memory, State
-from slackwater.engine.steps import Operator, Span
 
 PUNCTUATION = "punctuation"
 EVENT_TIME = "_row_time"

@@ -13,17 +13,17 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import Index, Ints, ints, picked, scattered, valid
+from slackwater.engine.columns.arrays import Index, Ints, ints, picked, scattered, valid
+from slackwater.engine.columns.keys import ranked
+from slackwater.engine.columns.order import stable
+from slackwater.engine.columns.rows import INSTANT, Rows, ordering, packed, unpacked
+from slackwater.engine.columns.state import State
 from slackwater.engine.compile import Border, Compiled, compiled
-from slackwater.engine.emission import arranged
 from slackwater.engine.fused import Step, answers, opened, through
-from slackwater.engine.hold import entered
-from slackwater.engine.keys import ranked
-from slackwater.engine.order import stable
+from slackwater.engine.operators.emission import arranged
+from slackwater.engine.operators.hold import entered
+from slackwater.engine.operators.steps import LastOfSlots, Span
 from slackwater.engine.plan import Chain
-from slackwater.engine.rows import INSTANT, Rows, ordering, packed, unpacked
-from slackwater.engine.state import State
-from slackwater.engine.steps import LastOfSlots, Span
 
 BATCH, PLACE = "__batch", "__place"
 """Columns beside those of the stream: in which batch a row came, and its place there among the rows of all buckets."""

@@ -11,10 +11,10 @@ import pyarrow as pa
 from tests.engine.running import plain_rows, through_bytes
 
 from slackwater.algebra.nodes import Plan, Scan, walk
-from slackwater.engine.arrays import LATEST
 from slackwater.engine.changelog.boundaries import AtBoundaries, Kernel, changelog_kernel
 from slackwater.engine.changelog.log import Log
-from slackwater.engine.state import State
+from slackwater.engine.columns.arrays import LATEST
+from slackwater.engine.columns.state import State
 from slackwater.semantics import Answer, Change, Feed, Rejected
 from slackwater.semantics.streams import clocks_of
 from slackwater.semantics.values import orders

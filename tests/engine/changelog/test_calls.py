@@ -10,7 +10,7 @@ import pytest
 from tests.engine.changelog.running import moments, ran, table_at
 from tests.engine.changelog.trees import S, grouped, kernel, rows, steps, window
 
-from slackwater.engine.arrays import EARLIEST
+from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Feed, interpret
 

@@ -8,7 +8,7 @@ import pytest
 from tests.engine.changelog.trees import E, S, grouped, kernel, rows, steps, window
 from tests.engine.running import plain_rows
 
-from slackwater.engine.arrays import EARLIEST, LATEST
+from slackwater.engine.columns.arrays import EARLIEST, LATEST
 from slackwater.errors import QueryError
 
 FOREVER = 10**15

@@ -13,8 +13,8 @@ from tests.engine.changelog.trees import INPUTS, E, S, distinct, grouped, kernel
 from slackwater.engine.changelog.kernel import Changes
 from slackwater.engine.changelog.structures import STRUCTURES, kept
 from slackwater.engine.changelog.timeline import NOTHING, best
+from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Edge, Join, Minus, Node, Query
-from slackwater.engine.state import State
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 

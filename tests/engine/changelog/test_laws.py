@@ -15,9 +15,9 @@ from tests.engine.changelog.running import Given, Ran, answer_of, given_by, mome
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode, Scan, walk
-from slackwater.engine import segments
-from slackwater.engine.arrays import EARLIEST
 from slackwater.engine.changelog.boundaries import changelog_kernel
+from slackwater.engine.columns import segments
+from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError
 from slackwater.semantics import Answer, interpret
 from slackwater.spark.planner.fused.changelog import changes_of

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from tests.engine.changelog.trees import S, grouped, kernel, rows, steps, window
 
-from slackwater.engine.arrays import EARLIEST
 from slackwater.engine.changelog.profiles import PROFILES
+from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.plan import Aggregate, Call, Edge, Over
 from slackwater.errors import QueryError
 

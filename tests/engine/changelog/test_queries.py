@@ -7,10 +7,10 @@ from tests.engine.changelog.running import Given, ran, run
 from tests.engine.changelog.test_laws import check_same, given_by, told
 from tests.engine.changelog.tuples import TUPLES
 
-from slackwater.engine.arrays import EARLIEST
 from slackwater.engine.changelog.boundaries import changelog_kernel
 from slackwater.engine.changelog.kernel import Changes
 from slackwater.engine.changelog.partitioning import partitioning
+from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query
 from slackwater.semantics import Batch, Feed, interpret

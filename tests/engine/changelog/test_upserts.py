@@ -18,7 +18,7 @@ from tests.engine.running import plain_rows
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode
-from slackwater.engine.arrays import EARLIEST, LATEST
+from slackwater.engine.columns.arrays import EARLIEST, LATEST
 from slackwater.engine.plan import Edge, Query
 from slackwater.errors import QueryError
 from slackwater.semantics import interpret

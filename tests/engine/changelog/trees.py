@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from slackwater.engine.changelog.kernel import Changes, Step
+from slackwater.engine.columns.state import State
 from slackwater.engine.plan import (
     Aggregate,
     Call,
@@ -22,7 +23,6 @@ from slackwater.engine.plan import (
     Source,
     Window,
 )
-from slackwater.engine.state import State
 
 STREAM = Input((("k", "int"), ("x", "int"), ("ts", "timestamp")), "ts")
 EDITS = Input((("op", "string"), ("k", "int"), ("x", "int"), ("ts", "timestamp")), "ts", None, "op", ("k",))

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 from tests.engine.chains import COLUMNS, batch, grouped, tuples, window
 
+from slackwater.engine.columns.segments import MOST
 from slackwater.engine.fused import Fused
 from slackwater.engine.plan import Chain, Input, encode
-from slackwater.engine.segments import MOST
 from slackwater.errors import RunError
 from slackwater.spark.operator.blobs import by_bucket, gathered, ipc, joined, read
 from slackwater.spark.operator.kernel import kernel_of

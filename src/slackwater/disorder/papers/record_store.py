@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from slackwater.disorder.clock import EARLIEST, LATEST, Times
 from slackwater.disorder.papers.inode import INode, PNode, Rows, joined
-from slackwater.engine.order import counted
+from slackwater.engine.columns.order import counted
 from slackwater.errors import InputError
 
 SLOTS = 128

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import LATEST, Ints, table
 from slackwater.engine.changelog.best import NUMBER, View
 from slackwater.engine.changelog.calls import Calls
 from slackwater.engine.changelog.codes import Codes
@@ -20,13 +19,14 @@ from slackwater.engine.changelog.log import Log, Tuples, in_order
 from slackwater.engine.changelog.shown import Results, Sent, Shown
 from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.changelog.timeline import Stretches, Timeline
-from slackwater.engine.expressions import evaluate
-from slackwater.engine.keys import normal
+from slackwater.engine.columns.arrays import LATEST, Ints, table
+from slackwater.engine.columns.keys import normal
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.columns.types import known_type
+from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.numbers.tally import ROWS, Tally, tally
+from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Call, Item
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
-from slackwater.engine.tally import ROWS, Tally, tally
-from slackwater.engine.types import known_type
 
 
 class Grouped:

@@ -13,12 +13,12 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import LATEST, Bools, Ints, valid
 from slackwater.engine.changelog.living import Members
 from slackwater.engine.changelog.timeline import NOTHING, Stretches, best
-from slackwater.engine.extremes import comparable
-from slackwater.engine.keys import dense, normal, ranked
-from slackwater.engine.order import bounds, counted, firsts, stable
+from slackwater.engine.columns.arrays import LATEST, Bools, Ints, valid
+from slackwater.engine.columns.keys import dense, normal, ranked
+from slackwater.engine.columns.order import bounds, counted, firsts, stable
+from slackwater.engine.operators.extremes import comparable
 
 NUMBER = "began"
 """The order in which tuples began, among the arguments of FIRST and LAST."""

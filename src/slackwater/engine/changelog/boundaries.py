@@ -11,15 +11,15 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, LATEST, ints
 from slackwater.engine.changelog.compress import compressed
 from slackwater.engine.changelog.kernel import Changes, Step
 from slackwater.engine.changelog.log import Log, Tuples, of_tuples
 from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
 from slackwater.engine.changelog.structures import Kept
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, ints
+from slackwater.engine.columns.state import State
 from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
 from slackwater.engine.plan import Boundaries, Query
-from slackwater.engine.state import State
 
 
 def changelog_kernel(

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arguments import LEAST, Arguments, not_here
-from slackwater.engine.arrays import Bools, Ints
 from slackwater.engine.changelog.best import Best, DistinctCount, End, Extreme, View
-from slackwater.engine.finish import FUNCTIONS
+from slackwater.engine.columns.arrays import Bools, Ints
+from slackwater.engine.columns.rows import Rows
+from slackwater.engine.columns.types import known_type
+from slackwater.engine.numbers.finish import FUNCTIONS
+from slackwater.engine.numbers.tally import ROWS, Tally
+from slackwater.engine.operators.arguments import LEAST, Arguments, not_here
 from slackwater.engine.plan import Call
-from slackwater.engine.rows import Rows
-from slackwater.engine.tally import ROWS, Tally
-from slackwater.engine.types import known_type
 
 
 @dataclass(frozen=True, slots=True)

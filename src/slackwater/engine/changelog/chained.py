@@ -13,18 +13,18 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, LATEST, Ints, moments
 from slackwater.engine.changelog.inputs import Taken
 from slackwater.engine.changelog.log import Log, Tuples, in_order, of_tuples
 from slackwater.engine.changelog.meeting import Side
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, moments
+from slackwater.engine.columns.rows import CAME, Rows
+from slackwater.engine.columns.segments import Store
+from slackwater.engine.columns.state import Memory, State
+from slackwater.engine.columns.types import type_name
 from slackwater.engine.compile import compiled
-from slackwater.engine.hold import entered
+from slackwater.engine.operators.hold import entered
+from slackwater.engine.operators.steps import RowWise, Span
 from slackwater.engine.plan import Chain, Frequency, Input, Item, Project, Step
-from slackwater.engine.rows import CAME, Rows
-from slackwater.engine.segments import Store
-from slackwater.engine.state import Memory, State
-from slackwater.engine.steps import RowWise, Span
-from slackwater.engine.types import type_name
 
 TIME = "#time"
 """The event time of rows that come from other operators, which need not have a column of it."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from slackwater.engine.expressions import marks_of
+from slackwater.engine.columns.rows import ROW_TIME
+from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import Chained, Join, Node, Over, Query, Source, Window, ends, trees_of, walk
-from slackwater.engine.rows import ROW_TIME
 from slackwater.errors import QueryError
 
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import Ints
-from slackwater.engine.keys import Keys
-from slackwater.engine.state import Memory
+from slackwater.engine.columns.arrays import Ints
+from slackwater.engine.columns.keys import Keys
+from slackwater.engine.columns.state import Memory
 
 
 class Codes:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import Index, Ints, joined
 from slackwater.engine.changelog.log import Log, Tuples, located
-from slackwater.engine.keys import dense, normal
+from slackwater.engine.columns.arrays import Index, Ints, joined
+from slackwater.engine.columns.keys import dense, normal
 
 ODD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
 """Spreads neighbouring numbers far apart."""

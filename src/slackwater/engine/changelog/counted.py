@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import NO_INTS, Bools, Index, Ints, table
 from slackwater.engine.changelog.codes import Codes
 from slackwater.engine.changelog.living import Living, Members, tuples_of, with_code
 from slackwater.engine.changelog.log import Log, Tuples, in_order, together
 from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.groups import Parts
-from slackwater.engine.keys import normal
-from slackwater.engine.order import bounds, counted, firsts, positions
+from slackwater.engine.columns.arrays import NO_INTS, Bools, Index, Ints, table
+from slackwater.engine.columns.keys import normal
+from slackwater.engine.columns.order import bounds, counted, firsts, positions
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.groups import Parts
+from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import NUMBERED, Window
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
 
 PLACE, TIME = "#place", "#time"
 """The number of a row in its part, and its own time: as a tuple it begins when an instant holds it."""

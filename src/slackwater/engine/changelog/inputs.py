@@ -16,17 +16,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.engine.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, picked, valid
 from slackwater.engine.changelog.codes import Codes
 from slackwater.engine.changelog.living import Living, with_code
 from slackwater.engine.changelog.log import Log, Tuples, in_order, no_tuples, of_tuples, together
 from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.hold import Hold, entered
-from slackwater.engine.keys import normal
-from slackwater.engine.order import bounds, counted, firsts, stable
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, picked, valid
+from slackwater.engine.columns.keys import normal
+from slackwater.engine.columns.order import bounds, counted, firsts, stable
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.hold import Hold, entered
+from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Input
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
 
 BEGINS = ("insert", "update_postimage")
 ENDS = ("delete", "update_preimage")

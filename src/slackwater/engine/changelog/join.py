@@ -13,19 +13,19 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import Bools, Ints, picked, true, valid
 from slackwater.engine.changelog.codes import Codes
 from slackwater.engine.changelog.living import START, Living, Members, numbers, tuples_of, with_code
 from slackwater.engine.changelog.log import Log, Tuples, in_order
 from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.expressions import evaluate
-from slackwater.engine.functions import unified
-from slackwater.engine.keys import normal
-from slackwater.engine.order import counted, positions, stable
+from slackwater.engine.columns.arrays import Bools, Ints, picked, true, valid
+from slackwater.engine.columns.keys import normal
+from slackwater.engine.columns.order import counted, positions, stable
+from slackwater.engine.columns.rows import Rows
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.expressions.functions import unified
+from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Tree
-from slackwater.engine.rows import Rows
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
 
 LONG = 1 << 61
 """A lifetime beyond this has no end."""

@@ -15,7 +15,6 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, LATEST
 from slackwater.engine.changelog.chained import ChainReader
 from slackwater.engine.changelog.checks import check
 from slackwater.engine.changelog.compress import compressed
@@ -26,9 +25,10 @@ from slackwater.engine.changelog.operators import Operators
 from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
 from slackwater.engine.changelog.structures import Kept, kept
 from slackwater.engine.changelog.waiting import Waiting
+from slackwater.engine.columns.arrays import EARLIEST, LATEST
+from slackwater.engine.columns.state import Memory, State
+from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Chained, Node, Piped, Query, Source, children, meeting_of, walk
-from slackwater.engine.state import Memory, State
-from slackwater.engine.steps import Span
 
 PUNCTUATION = "punctuation"
 

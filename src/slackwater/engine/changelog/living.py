@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
 from slackwater.engine.changelog.log import Tuples, located, no_tuples
 from slackwater.engine.changelog.structures import Structure
-from slackwater.engine.segments import Store, aligned
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
+from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
+from slackwater.engine.columns.segments import Store, aligned
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.steps import Span
 
 CODE, START, END = "code", "start", "end"
 ID, COLUMN = "id:", "column:"

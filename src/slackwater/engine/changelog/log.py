@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import NO_INTS, Bools, Index, Ints, joined, picked, stacked, table
-from slackwater.engine.keys import dense
-from slackwater.engine.order import ascending, stable
-from slackwater.engine.rows import Rows
+from slackwater.engine.columns.arrays import NO_INTS, Bools, Index, Ints, joined, picked, stacked, table
+from slackwater.engine.columns.keys import dense
+from slackwater.engine.columns.order import ascending, stable
+from slackwater.engine.columns.rows import Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from slackwater.engine.arrays import EARLIEST, LATEST, NO_INTS, Ints
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Ints
+from slackwater.engine.columns.order import firsts, stable
+from slackwater.engine.columns.rows import Rows
+from slackwater.engine.columns.state import Memory
 from slackwater.engine.compile import Compiled
-from slackwater.engine.instants import spread
-from slackwater.engine.order import firsts, stable
+from slackwater.engine.operators.instants import spread
+from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Aggregate, Distinct, Filter, Project, Step, Window
-from slackwater.engine.rows import Rows
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
 
 
 def meeting_name(number: int) -> str:

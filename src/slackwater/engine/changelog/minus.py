@@ -13,17 +13,17 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, LATEST, Bools, Index, Ints, table
 from slackwater.engine.changelog.codes import Codes
 from slackwater.engine.changelog.living import Living, Members, with_code
 from slackwater.engine.changelog.log import Log, Tuples, in_order
 from slackwater.engine.changelog.shown import Results, Sent, Shown
 from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.changelog.timeline import NOTHING, Stretches, Timeline
-from slackwater.engine.keys import normal
-from slackwater.engine.order import bounds, counted, firsts, stable
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, table
+from slackwater.engine.columns.keys import normal
+from slackwater.engine.columns.order import bounds, counted, firsts, stable
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.steps import Span
 
 NUMBER = "began"
 

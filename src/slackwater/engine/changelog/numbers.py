@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import Ints
 from slackwater.engine.changelog.log import Log, Tuples, of_tuples
+from slackwater.engine.columns.arrays import Ints
+from slackwater.engine.columns.state import Memory
 from slackwater.engine.plan import NUMBERED
-from slackwater.engine.state import Memory
 
 
 def numbering(log: Log) -> Log:

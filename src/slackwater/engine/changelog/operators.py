@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from slackwater.engine.arrays import EARLIEST
 from slackwater.engine.changelog.aggregate import Grouped
 from slackwater.engine.changelog.chained import ChainReader, Pipe
 from slackwater.engine.changelog.counted import Counted as CountedWindow
@@ -19,6 +18,9 @@ from slackwater.engine.changelog.sequence import placed
 from slackwater.engine.changelog.turns import Turns as Turning
 from slackwater.engine.changelog.turns import by_time
 from slackwater.engine.changelog.waiting import ReadAt
+from slackwater.engine.columns.arrays import EARLIEST
+from slackwater.engine.columns.state import Memory, State
+from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import (
     Aggregate,
     Chained,
@@ -44,8 +46,6 @@ from slackwater.engine.plan import (
     turns_of,
     walk,
 )
-from slackwater.engine.state import Memory, State
-from slackwater.engine.steps import Span
 
 Operator = Grouped | Joined | Without | CountedWindow | ReadAt | InOrder
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from slackwater.engine import plan as steps
-from slackwater.engine.expressions import marks_of
+from slackwater.engine.columns.rows import ROW_NUMBER
+from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     Aggregate,
     Chain,
@@ -35,7 +36,6 @@ from slackwater.engine.plan import (
     columns_after,
     trees_of,
 )
-from slackwater.engine.rows import ROW_NUMBER
 
 FLOATS = ("float", "double")
 """Types whose equal values need not look alike: 0.0 and -0.0."""

@@ -23,9 +23,9 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import LATEST, Bools, Ints, ints, moments, stacked, table
 from slackwater.engine.changelog.log import Log
-from slackwater.engine.keys import dense, normal, ranked
+from slackwater.engine.columns.arrays import LATEST, Bools, Ints, ints, moments, stacked, table
+from slackwater.engine.columns.keys import dense, normal, ranked
 from slackwater.errors import QueryError
 
 PROFILES = ("changes", "updates", "flink", "debezium")

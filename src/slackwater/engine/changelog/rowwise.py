@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from slackwater.engine.arrays import LATEST, Bools, Ints, table, true
 from slackwater.engine.changelog.log import Log, Tuples, in_order, of_tuples, together
-from slackwater.engine.expressions import evaluate
+from slackwater.engine.columns.arrays import LATEST, Bools, Ints, table, true
+from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.operators.steps import projected as values_of
 from slackwater.engine.plan import Item, Tree
-from slackwater.engine.steps import projected as values_of
 
 
 def windowed(log: Log, length: int) -> Log:

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, Ints, ints, valid
 from slackwater.engine.changelog.log import Log, Tuples, arranged, of_tuples
-from slackwater.engine.keys import normal, ranked
-from slackwater.engine.state import Memory
+from slackwater.engine.columns.arrays import EARLIEST, Ints, ints, valid
+from slackwater.engine.columns.keys import normal, ranked
+from slackwater.engine.columns.state import Memory
 
 PLACE = 3
 """How many numbers a place is."""

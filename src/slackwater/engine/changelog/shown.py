@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, Bools, Index, Ints, joined, valid
-from slackwater.engine.keys import dense, normal
-from slackwater.engine.order import counted, firsts
-from slackwater.engine.state import Memory
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Index, Ints, joined, valid
+from slackwater.engine.columns.keys import dense, normal
+from slackwater.engine.columns.order import counted, firsts
+from slackwater.engine.columns.state import Memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from slackwater.engine.arrays import EARLIEST, Bools, Index, Ints
 from slackwater.engine.changelog.living import Members
-from slackwater.engine.order import bounds, counted, firsts, stable
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Index, Ints
+from slackwater.engine.columns.order import bounds, counted, firsts, stable
 
 NOTHING = EARLIEST
 

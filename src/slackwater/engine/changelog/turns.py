@@ -13,11 +13,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from slackwater.engine.arrays import LATEST, Ints
 from slackwater.engine.changelog.living import CODE, numbers, tuples_of, with_code
 from slackwater.engine.changelog.log import Log, Tuples, of_tuples
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
+from slackwater.engine.columns.arrays import LATEST, Ints
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.steps import Span
 
 
 class Turns:

@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from slackwater.engine.arrays import EARLIEST, NO_INTS
 from slackwater.engine.changelog.living import CODE, START, numbers, tuples_of, with_code
 from slackwater.engine.changelog.log import Log, of_tuples
-from slackwater.engine.state import Memory
-from slackwater.engine.steps import Span
+from slackwater.engine.columns.arrays import EARLIEST, NO_INTS
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.steps import Span
 
 
 class Waiting:

@@ -11,8 +11,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.engine.keys import normal
-from slackwater.engine.rows import COLUMN
+from slackwater.engine.columns.keys import normal
+from slackwater.engine.columns.rows import COLUMN
 from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, by_bucket, ipc
 from slackwater.spark.operator.kernel import RESULT, Batches
 

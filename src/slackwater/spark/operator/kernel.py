@@ -8,10 +8,10 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
+from slackwater.engine.columns.state import State
 from slackwater.engine.fused import EVENT_TIME, Fused
 from slackwater.engine.plan import decode
 from slackwater.engine.stages import Later, Opening
-from slackwater.engine.state import State
 
 Batches = Mapping[str, pa.RecordBatch]
 

@@ -13,8 +13,8 @@ from typing import Any
 import pandas as pd
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from slackwater.engine.arrays import EARLIEST, LATEST
-from slackwater.engine.state import HEAD
+from slackwater.engine.columns.arrays import EARLIEST, LATEST
+from slackwater.engine.columns.state import HEAD
 from slackwater.errors import RunError
 from slackwater.spark.operator.blobs import ipc, joined
 from slackwater.spark.operator.handing import handed

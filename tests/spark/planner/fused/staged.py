@@ -8,9 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 from tests.engine.running import Given, Ran, plain_rows, through_bytes
 
+from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Chain
 from slackwater.engine.stages import Later, Opening
-from slackwater.engine.state import State
 from slackwater.spark.operator.blobs import BUCKETS, with_places
 from slackwater.spark.operator.handing import hashed, split
 from slackwater.spark.planner.fused.cutting import Stages

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 
 from slackwater.algebra.expressions import parsed, typed
 from slackwater.algebra.schema import Field, Schema
-from slackwater.engine.casts import cast
-from slackwater.engine.expressions import evaluate
-from slackwater.engine.types import arrow_type
+from slackwater.engine.columns.types import arrow_type
+from slackwater.engine.expressions.casts import cast
+from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.errors import QueryError, RunError
 from slackwater.spark.planner.fused.trees import tree_of
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slackwater.disorder.replay.trace import RAW
-from slackwater.engine.casts import cast
+from slackwater.engine.expressions.casts import cast
 from slackwater.errors import InputError
 
 EXACT = 2.0**53

@@ -14,14 +14,14 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
-from slackwater.engine.arrays import EARLIEST
 from slackwater.engine.changelog.boundaries import AtBoundaries, changelog_kernel
 from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import check_profile, check_upserts
 from slackwater.engine.changelog.structures import Kept
+from slackwater.engine.columns.arrays import EARLIEST
+from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Boundaries, decode, encode
-from slackwater.engine.state import State
 from slackwater.errors import InputError, QueryError
 from slackwater.spark.operator.blobs import BUCKETS
 from slackwater.spark.operator.entry import types_in

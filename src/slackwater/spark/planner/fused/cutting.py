@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from slackwater.engine.columns.rows import ROW_NUMBER, ordering
+from slackwater.engine.columns.types import type_name
 from slackwater.engine.compile import Border, compiled
-from slackwater.engine.expressions import marks_of
+from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import Chain, Distinct, Step, Subquery, trees_of
-from slackwater.engine.rows import ROW_NUMBER, ordering
-from slackwater.engine.types import type_name
 from slackwater.spark.planner.fused.partitioning import Partitioning, partitioning
 
 CHAIN = "spark.slackwater.fused.chain"

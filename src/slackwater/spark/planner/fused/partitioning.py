@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from slackwater.engine.expressions import marks_of
+from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     Aggregate,
     Chain,

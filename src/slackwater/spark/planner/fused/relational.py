@@ -9,7 +9,7 @@ from slackwater.algebra import nodes as ops
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.schema import Schema
-from slackwater.engine.expressions import marks_of
+from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import Aggregate, Distinct, Filter, Item, Join, Over, Project, Step, Window, trees_of
 from slackwater.errors import QueryError
 from slackwater.spark.planner.fused.edges import NO_EDGE, Lowered, Named, edged, unique

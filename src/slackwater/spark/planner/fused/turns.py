@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from slackwater.engine.expressions import marks_of
+from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     Edge,
     Filter,

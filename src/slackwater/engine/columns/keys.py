@@ -1,0 +1,163 @@
+"""Values of key columns as small numbers, all rows of a batch at once.
+
+A key has the same code for as long as it is in use; the code of a key that is not may go to another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from slackwater.engine.columns.arrays import LATEST, Bools, Index, Ints, ints, joined, valid
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.numbers.limbs import Floats
+
+
+class Keys:
+    """The codes of one set of columns, kept under a name in the state."""
+
+    def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
+        self.name = name
+        self.types = list(types)
+
+    def columns(self, memory: Memory) -> list[pa.Array]:
+        """The key columns by code; the rows of codes that are not in use are leftovers."""
+        names = [f"{self.name}.{place}" for place in range(len(self.types))]
+        return [
+            pa.array([], kind) if (found := memory.column(name)) is None else found
+            for name, kind in zip(names, self.types, strict=True)
+        ]
+
+    def size(self, memory: Memory) -> int:
+        """How many codes there are; without key columns the one code 0."""
+        return memory.number(f"{self.name}.size") if self.types else 1
+
+    def encode(self, memory: Memory, columns: Sequence[pa.Array], in_use: Bools) -> Ints:
+        """The code of each row's key. New keys take codes that are not in use, then new ones."""
+        if not columns:
+            return np.zeros(len(in_use), np.int64)
+        columns = [normal(column) for column in columns]
+        known = self.columns(memory)
+        code = found(known, columns)
+        unknown = np.flatnonzero(code < 0)
+        if len(unknown):
+            fresh = [column.take(pa.array(unknown)) for column in columns]
+            number, first = dense(fresh)
+            free = ~in_use
+            free[code[code >= 0]] = False
+            place = self._place(memory, [column.take(pa.array(first)) for column in fresh], np.flatnonzero(free))
+            code[unknown] = place[number]
+        return code
+
+    def _place(self, memory: Memory, fresh: list[pa.Array], free: Index) -> Ints:
+        """Write new keys to free places, and to new ones; says which each got."""
+        known = self.columns(memory)
+        size, count = len(known[0]), len(fresh[0])
+        place = np.append(free[:count], np.arange(size, size + max(0, count - len(free))))
+        source = np.arange(max(size, size + count - len(free)))
+        source[place] = size + np.arange(count)
+        for number, (old, new) in enumerate(zip(known, fresh, strict=True)):
+            memory.put(f"{self.name}.{number}", joined([old, new]).take(pa.array(source)))
+        memory.put(f"{self.name}.size", len(source))
+        return place
+
+    def trim(self, memory: Memory, in_use: Bools) -> int:
+        """Forget the codes after the last that is in use; says how many are left."""
+        if not self.types:
+            return 1
+        used = np.flatnonzero(in_use)
+        left = int(used[-1]) + 1 if len(used) else 0
+        if left < memory.number(f"{self.name}.size"):
+            for place, column in enumerate(self.columns(memory)):
+                memory.put(f"{self.name}.{place}", column.slice(0, left))
+            memory.put(f"{self.name}.size", left)
+        return left
+
+
+def normal(column: pa.Array) -> pa.Array:
+    """Floats as GROUP BY compares them: one zero, one NaN."""
+    if not pa.types.is_floating(column.type):
+        return column
+    values = column.to_numpy(zero_copy_only=False) + 0.0
+    return pa.array(np.where(np.isnan(values), np.nan, values), column.type, mask=~valid(column))
+
+
+def ordinals(column: pa.Array) -> Ints:
+    """Floats as whole numbers of the same order, NaN last; of NULL no matter which.
+
+    >>> from_ordinals(np.sort(ordinals(pa.array([np.nan, -1.5, 2.0, -np.inf])))).tolist()
+    [-inf, -1.5, 2.0, nan]
+    """
+    bits: Ints = normal(column).cast(pa.float64()).to_numpy(zero_copy_only=False).view(np.int64)
+    return np.where(bits < 0, bits ^ LATEST, bits)
+
+
+def from_ordinals(numbers: Ints) -> Floats:
+    """The floats that have these ordinals."""
+    return np.where(numbers < 0, numbers ^ LATEST, numbers).view(np.float64)
+
+
+def found(known: Sequence[pa.Array], columns: Sequence[pa.Array]) -> Ints:
+    """Where each key stands among the known ones, all different; -1 for one that does not."""
+    size = len(known[0])
+    if not size:
+        return np.full(len(columns[0]), -1)
+    if len(columns) == 1 and pa.types.is_integer(columns[0].type):
+        quick = _found_by_value(known[0], columns[0])
+        if quick is not None:
+            return quick
+    code = dense([joined([old, new]) for old, new in zip(known, columns, strict=True)])[0][size:]
+    return np.where(code < size, code, -1)
+
+
+def _found_by_value(known: pa.Array, column: pa.Array) -> Ints | None:
+    """The same for whole numbers that lie close together: by one table of all of them."""
+    if not len(column) or known.null_count or column.null_count:
+        return None
+    have, want = ints(known), ints(column)
+    least, most = min(int(have.min()), int(want.min())), max(int(have.max()), int(want.max()))
+    if most - least > 4 * (len(have) + len(want)) + 65_536:
+        return None
+    place = np.full(most - least + 1, -1)
+    place[have - least] = np.arange(len(have))
+    return place.take(want - least)
+
+
+def dense(columns: Sequence[pa.Array]) -> tuple[Ints, Index]:
+    """Codes of distinct keys in the order of their first row, and which row that is; NULL is a key as any other."""
+    code = _coded(columns[0])
+    for column in columns[1:]:
+        other = _coded(column)
+        code = _coded(pa.array(code * (int(other.max(initial=0)) + 1) + other))
+    first = np.empty(int(code.max(initial=-1)) + 1, np.intp)
+    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)  # the last written stays: the first row
+    return code, first
+
+
+def _coded(column: pa.Array) -> Ints:
+    indices = column.dictionary_encode(null_encoding="encode").indices
+    codes: Ints = indices.to_numpy().astype(np.int64)
+    return codes
+
+
+def ranked(columns: Sequence[pa.Array]) -> Ints:
+    """The place of each row in the order of its columns: NULL first, NaN after every number."""
+    keys = [each for column in columns for each in (pc.is_valid(column).cast(pa.int8()), _sortable(column))]
+    names = [f"c{place}" for place in range(len(keys))]
+    batch = pa.RecordBatch.from_arrays(keys, names=names)
+    order = pc.sort_indices(batch, sort_keys=[(name, "ascending") for name in names])
+    rank = np.empty(batch.num_rows, np.int64)
+    rank[order.to_numpy()] = np.arange(batch.num_rows)
+    return rank
+
+
+def _sortable(column: pa.Array) -> pa.Array:
+    """Floats as integers of the same order, for Arrow would put NaN beside NULL; booleans as 0 and 1."""
+    if pa.types.is_boolean(column.type):
+        return column.cast(pa.int8())
+    if not pa.types.is_floating(column.type):
+        return column
+    return pa.array(ordinals(column), mask=~valid(column))

@@ -1,0 +1,183 @@
+"""Rows that wait, in segments: what WIN's p-nodes are to its record store, stored piece by piece.
+
+A segment is never changed: it is written once and dropped when nothing in it is needed, so that a host rewrites only
+what is new. A list of segments with their bounds is the i-node: it says which to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, picked
+from slackwater.engine.columns.order import ascending, stable
+
+MOST = 1 << 16
+"""Rows of a segment: small enough that reading the oldest costs little, large enough that there are few."""
+FEW = 1 << 8
+"""So many rows more than there need be are not worth the work of merging them."""
+Wanted = Callable[[pa.RecordBatch], Bools]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Rows sorted by the store's clock, read only when asked for. `least` is the clock of the first that has not left,
+    `most` that of the last."""
+
+    number: int
+    size: int
+    least: int
+    most: int
+    read: Callable[[], pa.RecordBatch]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """Segments, oldest first. Rows whose `clock` is not beyond `floor` have left, though they may still be there.
+
+    >>> store = Store("t").add(pa.record_batch({"t": [3, 1, 8]}))
+    >>> gone, store = store.due(4)
+    >>> gone.column("t").to_pylist(), store.size
+    ([1, 3], 1)
+    """
+
+    clock: str
+    segments: tuple[Segment, ...] = ()
+    floor: int = EARLIEST
+    next: int = 0
+
+    @property
+    def size(self) -> int:
+        """The rows that are kept."""
+        return sum(segment.size for segment in self.segments)
+
+    def add(self, rows: pa.RecordBatch) -> Store:
+        """Take in rows. The newest segments are written again with them while they are not much larger."""
+        return self._rebuilt([*self.segments, rows]) if rows.num_rows else self
+
+    def due(self, upto: int) -> tuple[pa.RecordBatch | None, Store]:
+        """The rows whose clock is at most `upto`, by clock, then age, and what stays. Reads no segment beyond it."""
+        if upto <= self.floor:
+            return None, self
+        left: list[pa.RecordBatch] = []
+        rest: list[Segment | pa.RecordBatch] = []
+        for segment in self.segments:
+            if segment.least > upto:
+                rest.append(segment)
+                continue
+            rows = segment.read()
+            clock = self._clock(rows)
+            start, end = np.searchsorted(clock, [self.floor, upto], side="right").tolist()
+            left.append(rows.slice(start, end - start))
+            half = 2 * (segment.size - end) > segment.size
+            rest.append(replace(segment, least=int(clock[end])) if half else rows.slice(end))
+        store = replace(self, floor=upto)._rebuilt(rest)
+        gone = [rows for rows in left if rows.num_rows]
+        return (self._sorted(aligned(gone)) if gone else None), store
+
+    def sift(self, wanted: Wanted, live: Wanted) -> tuple[pa.RecordBatch | None, Store]:
+        """The rows that are wanted, and a store of those that live on. Reads every segment."""
+        found: list[pa.RecordBatch] = []
+        rest: list[Segment | pa.RecordBatch] = []
+        for segment in self.segments:
+            rows = segment.read()
+            chosen, stay = wanted(rows), live(rows)
+            if chosen.any():
+                found.append(picked(rows, chosen))
+            rest.append(segment if 2 * np.count_nonzero(stay) > segment.size else picked(rows, stay))
+        return (aligned(found) if found else None), self._rebuilt(rest)
+
+    def all(self) -> pa.RecordBatch | None:
+        """Every row that is there, by age; mind those that have left."""
+        return aligned([segment.read() for segment in self.segments]) if self.segments else None
+
+    def keep(self, every: pa.RecordBatch, wanted: Bools) -> Store:
+        """Only these of all rows. A segment that is still needed by half stays as it is: mind its other rows."""
+        rest: list[Segment | pa.RecordBatch] = []
+        start = 0
+        for segment in self.segments:
+            mask = wanted[start : start + segment.size]
+            half = 2 * int(np.count_nonzero(mask)) > segment.size
+            rest.append(segment if half else picked(every.slice(start, segment.size), mask))
+            start += segment.size
+        return self._rebuilt(rest)
+
+    def merged(self, before: int, live: Wanted, merge: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Store | None:
+        """All live rows merged, if there are twice as many as there were (`before`) after the last time."""
+        if self.size <= 2 * before + FEW:
+            return None
+        every = aligned([segment.read() for segment in self.segments])
+        return replace(self, segments=()).add(merge(picked(every, live(every))))
+
+    def _rebuilt(self, rest: Sequence[Segment | pa.RecordBatch]) -> Store:
+        """Segments as they are; new rows and what is left of others become new ones, each in its place.
+
+        New rows take in the neighbours before them that are not much larger: few segments, and each row is written
+        again only while those after it double.
+        """
+        made: list[Segment | pa.RecordBatch] = []
+        for each in rest:
+            if isinstance(each, Segment):
+                made.append(each)
+                continue
+            if not each.num_rows:
+                continue
+            rows = each
+            while made and _size(made[-1]) < 2 * rows.num_rows and _size(made[-1]) + rows.num_rows <= MOST:
+                rows = aligned([self._read(made.pop()), rows])
+            made.append(rows)
+        return self._numbered(made)
+
+    def _numbered(self, made: Sequence[Segment | pa.RecordBatch]) -> Store:
+        segments: list[Segment] = []
+        number = self.next
+        for each in made:
+            if isinstance(each, Segment):
+                segments.append(each)
+                continue
+            rows = self._sorted(each)
+            for start in range(0, rows.num_rows, MOST):
+                segments.append(self._segment(number, rows.slice(start, MOST)))
+                number += 1
+        return replace(self, segments=tuple(segments), next=number)
+
+    def _segment(self, number: int, rows: pa.RecordBatch) -> Segment:
+        clock = self._clock(rows)
+        return Segment(number, rows.num_rows, int(clock[0]), int(clock[-1]), lambda: rows)
+
+    def _read(self, piece: Segment | pa.RecordBatch) -> pa.RecordBatch:
+        if not isinstance(piece, Segment):
+            return piece
+        rows = piece.read()
+        return rows.slice(int(np.searchsorted(self._clock(rows), self.floor, side="right")))
+
+    def _sorted(self, rows: pa.RecordBatch) -> pa.RecordBatch:
+        clock = self._clock(rows)
+        return rows if ascending(clock) else picked(rows, stable(clock))
+
+    def _clock(self, rows: pa.RecordBatch) -> Ints:
+        clock: Ints = rows.column(self.clock).to_numpy()
+        return clock
+
+
+def aligned(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
+    """Batches one after the other; a column of numbers that some do not have is 0 there."""
+    if len(batches) == 1:
+        return batches[0]
+    if all(batch.schema.equals(batches[0].schema) for batch in batches):
+        return pa.concat_batches(batches)
+    names = list(dict.fromkeys(name for batch in batches for name in batch.schema.names))
+    return pa.concat_batches([_widened(batch, names) for batch in batches])
+
+
+def _widened(batch: pa.RecordBatch, names: list[str]) -> pa.RecordBatch:
+    have = set(batch.schema.names)
+    zeros = pa.array(np.zeros(batch.num_rows, np.int64))
+    return pa.RecordBatch.from_arrays([batch.column(name) if name in have else zeros for name in names], names=names)
+
+
+def _size(piece: Segment | pa.RecordBatch) -> int:
+    return piece.size if isinstance(piece, Segment) else int(piece.num_rows)

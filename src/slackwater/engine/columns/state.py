@@ -1,0 +1,176 @@
+"""The state of a kernel: a flat record of arrays, and stores of segments. As bytes it is Arrow IPC, in pieces.
+
+The piece `head` is written at every batch: what is small, and which segments there are. Every segment is a piece of its
+own, under a name that is never used twice, so that a host writes the new ones and deletes those that are gone.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import NO_INTS, Ints, table
+from slackwater.engine.columns.segments import Segment, Store
+from slackwater.errors import RunError
+
+HEAD = "head"
+VERSION = 1
+HEADER = struct.Struct("<4sI")
+MARK = b"SWk1"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Never changed in place: a step makes a new one, in which segments that are still needed are the same."""
+
+    head: Mapping[str, pa.Array] = field(default_factory=dict)
+    stores: Mapping[str, Store] = field(default_factory=dict)
+
+    @property
+    def rows(self) -> int:
+        """How many rows are kept in segments."""
+        return sum(store.size for store in self.stores.values())
+
+    def names(self) -> list[str]:
+        """The pieces of this state."""
+        return [HEAD, *(_name(store, each) for store in self.stores for each in self.stores[store].segments)]
+
+    def piece(self, name: str) -> bytes:
+        """One piece as bytes."""
+        if name == HEAD:
+            return pack(self._head())
+        store, _, number = name.rpartition("/")
+        return pack(next(each.read() for each in self.stores[store].segments if each.number == int(number)))
+
+    def _head(self) -> pa.RecordBatch:
+        """One row: every array as a list, and the list of segments as JSON in the schema's metadata."""
+        index = {name: _index(store) for name, store in self.stores.items()}
+        columns = {name: pa.ListArray.from_arrays([0, len(array)], array) for name, array in self.head.items()}
+        batch = table(columns or {"": pa.array([0])})
+        return batch.replace_schema_metadata({"version": str(VERSION), "stores": json.dumps(index)})
+
+    @classmethod
+    def read(cls, fetch: Callable[[str], bytes]) -> State:
+        """The state whose pieces `fetch` gives by name; segments are fetched when they are first looked into."""
+        head = unpack(fetch(HEAD))
+        about = {key.decode(): value.decode() for key, value in head.schema.metadata.items()}
+        if about.get("version") != str(VERSION):
+            raise RunError(
+                "SW-551",
+                f"the state of the operator has version {about.get('version')}",
+                expected=f"version {VERSION}",
+                hint="start with a new checkpoint, or run the release that wrote this one",
+            )
+        arrays = {name: head.column(name).values for name in head.schema.names if name}
+        stores = {name: _store(name, each, fetch) for name, each in json.loads(about["stores"]).items()}
+        return cls(arrays, stores)
+
+
+class Memory:
+    """A state while a step is at work on it: what is put here is in the next state."""
+
+    def __init__(self, state: State) -> None:
+        self._head = dict(state.head)
+        self._stores = dict(state.stores)
+
+    def state(self) -> State:
+        return State(self._head, self._stores)
+
+    def ints(self, name: str) -> Ints:
+        """An array of integers; empty if there is none. Not to be written to."""
+        found = self._head.get(name)
+        return NO_INTS if found is None else found.to_numpy()
+
+    def number(self, name: str, default: int = 0) -> int:
+        found = self._head.get(name)
+        return default if found is None else int(found[0].as_py())
+
+    def column(self, name: str) -> pa.Array | None:
+        return self._head.get(name)
+
+    def put(self, name: str, values: Any) -> None:
+        """An array, a number, or None to forget."""
+        if values is None:
+            self._head.pop(name, None)
+        elif isinstance(values, pa.Array):
+            self._head[name] = values
+        else:
+            self._head[name] = pa.array(np.atleast_1d(np.asarray(values, np.int64)))
+
+    def names(self, prefix: str) -> list[str]:
+        """The arrays whose name begins so."""
+        return [name for name in self._head if name.startswith(prefix)]
+
+    def store(self, name: str, clock: str) -> Store:
+        return self._stores.get(name) or Store(clock)
+
+    def put_store(self, name: str, store: Store) -> None:
+        self._stores[name] = store
+
+
+def pack(batch: pa.RecordBatch) -> bytes:
+    """A record batch as bytes behind a mark and a checksum.
+
+    >>> unpack(pack(pa.record_batch({"a": [1]}))).num_rows
+    1
+    """
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    body = sink.getvalue()
+    return b"".join((HEADER.pack(MARK, zlib.crc32(body)), body))
+
+
+def unpack(piece: bytes) -> pa.RecordBatch:
+    """What :func:`pack` wrote, or a RunError that says why these bytes are not it."""
+    body = memoryview(piece)[HEADER.size :]
+    if len(piece) < HEADER.size or piece[:4] != MARK:
+        raise RunError("SW-550", f"these {len(piece)} bytes are no state of an operator", hint=_RESTORE)
+    if HEADER.unpack_from(piece)[1] != zlib.crc32(body):
+        raise RunError("SW-550", "the state is torn: its checksum does not fit", hint=_RESTORE)
+    return pa.ipc.open_stream(body).read_next_batch()
+
+
+_RESTORE = "restore the checkpoint from a copy, or start with a new one"
+
+
+def _name(store: str, segment: Segment) -> str:
+    return f"{store}/{segment.number}"
+
+
+def _index(store: Store) -> dict[str, Any]:
+    """The i-node as data."""
+    rows = [[each.number, each.size, each.least, each.most] for each in store.segments]
+    return {"clock": store.clock, "floor": store.floor, "next": store.next, "segments": rows}
+
+
+def _store(name: str, index: dict[str, Any], fetch: Callable[[str], bytes]) -> Store:
+    segments = tuple(
+        Segment(number, size, least, most, _once(partial(_fetched, fetch, f"{name}/{number}")))
+        for number, size, least, most in index["segments"]
+    )
+    return Store(index["clock"], segments, index["floor"], index["next"])
+
+
+def _fetched(fetch: Callable[[str], bytes], name: str) -> pa.RecordBatch:
+    return unpack(fetch(name))
+
+
+def _once(read: Callable[[], pa.RecordBatch]) -> Callable[[], pa.RecordBatch]:
+    """Reads when first asked, and remembers."""
+    kept: list[pa.RecordBatch] = []
+
+    def remembered() -> pa.RecordBatch:
+        if not kept:
+            kept.append(read())
+        return kept[0]
+
+    return remembered

@@ -1,0 +1,1 @@
+"""Expressions between two operators of the engine, over whole columns."""

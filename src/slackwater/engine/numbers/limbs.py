@@ -1,0 +1,170 @@
+"""Exact sums. A number is taken apart into limbs, whole multiples of powers of 2**32, and limbs are added as integers.
+
+A window's sum is the difference of two running sums, which floating point would let drift: what cancels must cancel
+exactly. Integer limbs do, so that a sum is the same however the rows were cut into batches and however long ago the
+first of them came. 32 bits leave room for 2**31 rows in a window. How a number is spread over limbs does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import Ints
+
+Floats = npt.NDArray[np.float64]
+Limbs: TypeAlias = dict[int, Ints]
+"""By exponent k: whole multiples of 2**(32 k)."""
+WIDTH = 32
+MASK = (1 << WIDTH) - 1
+SPLITTER = float(2**27 + 1)
+"""Dekker's constant: cuts a double into two halves whose products are exact."""
+LEAST_EXPONENT = -34
+
+
+def of_integers(values: Ints) -> Limbs:
+    """Limbs of whole numbers; one is enough where all are small.
+
+    >>> {k: limb.tolist() for k, limb in of_integers(np.array([5, -(2**40)])).items()}
+    {0: [5, 0], 1: [0, -256]}
+    """
+    if not len(values) or (values.min() >= -(1 << 31) and values.max() < 1 << 31):
+        return {0: values}
+    return {0: values & MASK, 1: values >> WIDTH}
+
+
+def of_decimals(column: pa.Array) -> Limbs:
+    """Limbs of the unscaled numbers of a decimal128 column without NULLs."""
+    words = np.frombuffer(column.buffers()[1], np.int64)[2 * column.offset : 2 * (column.offset + len(column))]
+    low, high = words[0::2], words[1::2]
+    return {0: low & MASK, 1: (low >> WIDTH) & MASK, 2: high & MASK, 3: high >> WIDTH}
+
+
+def of_floats(values: Floats) -> Limbs:
+    """Limbs of finite doubles, taken off from the highest down; none is lost.
+
+    >>> sorted(of_floats(np.array([1.5])).items())
+    [(-1, array([2147483648])), (0, array([1]))]
+    """
+    limbs: Limbs = {}
+    rest = values
+    largest = float(np.abs(values).max(initial=0.0))
+    k = int(np.frexp(largest)[1]) // WIDTH
+    while largest:
+        head = np.trunc(scaled(rest, -k))
+        limb = head.astype(np.int64)
+        if limb.any():
+            limbs[k] = limb
+            rest = rest - scaled(head, k)
+        if k < LEAST_EXPONENT or not rest.any():
+            break
+        k -= 1
+    return limbs
+
+
+def scaled(values: Floats, k: int) -> Floats:
+    """Times 2**(32 k), exactly where the result is no subnormal."""
+    return values * 2.0 ** (WIDTH * k) if abs(k) < 31 else np.ldexp(values, WIDTH * k)
+
+
+def of_squares(values: Floats) -> Limbs:
+    """Limbs of the exact squares of doubles: the rounded square and what rounding left (Dekker)."""
+    square = values * values
+    upper = SPLITTER * values
+    upper = upper - (upper - values)
+    lower = values - upper
+    left = ((upper * upper - square) + 2.0 * upper * lower) + lower * lower
+    return plus(of_floats(square), of_floats(left))
+
+
+def plus(one: Limbs, two: Limbs) -> Limbs:
+    return {k: one[k] + two[k] if k in one and k in two else one.get(k, two.get(k)) for k in {*one, *two}}  # type: ignore[misc]
+
+
+def digits(limbs: Mapping[int, Ints], size: int) -> tuple[int, list[Ints]]:
+    """The least exponent, and from there digits in [0, 2**32), the last of them with the sign."""
+    if not limbs:
+        return 0, [np.zeros(size, np.int64)]
+    least, most = min(limbs), max(limbs)
+    made: list[Ints] = []
+    carry: Any = np.int64(0)
+    for k in range(least, most + 1):
+        value = limbs[k] + carry if k in limbs else carry
+        carry = value >> WIDTH
+        made.append(value & MASK)
+    return least, [*made, carry]
+
+
+def total(limbs: Mapping[int, Ints], size: int) -> tuple[Floats, Floats]:
+    """The sum as an unevaluated sum of two doubles: the nearest double, and what it leaves."""
+    least, places = digits(limbs, size)
+    if len(places) > 1:
+        places[-2:] = _towards_zero(places[-2], places[-1])
+    high: Floats = np.zeros(size)
+    low: Floats = np.zeros(size)
+    with np.errstate(over="ignore", invalid="ignore"):  # beyond the greatest double is infinity
+        for place in range(len(places) - 1, -1, -1):
+            high, left = two_sum(high, scaled(places[place].astype(np.float64), least + place))
+            low = low + left
+        near, rest = fast_two_sum(high, low)
+    finite = np.isfinite(high)
+    return np.where(finite, near, high), np.where(finite, rest, 0.0)
+
+
+def _towards_zero(low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """The two highest digits with one sign, so that the highest is not there for the sake of the sign alone."""
+    value = (high << WIDTH) | low
+    top = np.where(value < 0, -(-value >> WIDTH), value >> WIDTH)
+    return value - (top << WIDTH), top
+
+
+def integers(limbs: Mapping[int, Ints], size: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The sum of whole numbers as int64, and where it does not fit."""
+    least, places = digits({**limbs, 0: limbs.get(0, np.zeros(size, np.int64))}, size)
+    if least:
+        raise ValueError("whole numbers have no limbs below 0")
+    low = places[0]
+    high = places[1]
+    for place in range(2, len(places)):
+        high = high + (places[place] << (WIDTH * (place - 1)))
+    beyond: npt.NDArray[np.bool_] = (high >= 1 << 31) | (high < -(1 << 31))
+    return (high << WIDTH) | low, beyond
+
+
+def two_sum(one: Floats, two: Floats) -> tuple[Floats, Floats]:
+    """Knuth: the rounded sum and exactly what rounding left."""
+    added = one + two
+    part = added - one
+    return added, (one - (added - part)) + (two - part)
+
+
+def fast_two_sum(one: Floats, two: Floats) -> tuple[Floats, Floats]:
+    """Dekker: the same where the first is the larger."""
+    added = one + two
+    return added, two - (added - one)
+
+
+def two_product(one: Floats, two: Floats) -> tuple[Floats, Floats]:
+    """Dekker: the rounded product and exactly what rounding left."""
+    product = one * two
+    first, second = SPLITTER * one, SPLITTER * two
+    first, second = first - (first - one), second - (second - two)
+    rest_one, rest_two = one - first, two - second
+    return product, ((first * second - product) + first * rest_two + rest_one * second) + rest_one * rest_two
+
+
+def quotient(high: Floats, low: Floats, divisor: Floats) -> tuple[Floats, Floats]:
+    """(high + low) / divisor as two doubles."""
+    first = high / divisor
+    product, left = two_product(first, divisor)
+    return fast_two_sum(first, ((high - product) - left + low) / divisor)
+
+
+def square_of(high: Floats, low: Floats) -> tuple[Floats, Floats]:
+    """(high + low) squared, as two doubles."""
+    product, left = two_product(high, high)
+    return fast_two_sum(product, left + 2.0 * high * low)

@@ -1,0 +1,160 @@
+"""The aggregates of a query, taken apart into what computes them: sums, extremes, distinct values, first and last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import NO_INTS, Bools, Ints, table
+from slackwater.engine.columns.rows import Rows
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.columns.types import known_type
+from slackwater.engine.numbers.finish import FUNCTIONS
+from slackwater.engine.numbers.tally import ROWS, Tally
+from slackwater.engine.operators.arguments import LEAST, Arguments, not_here
+from slackwater.engine.operators.distinct import Distinct
+from slackwater.engine.operators.ends import Ends
+from slackwater.engine.operators.entries import ARRIVAL, POSITION, TIME, Clock, Merge, Points
+from slackwater.engine.operators.extremes import Extremes
+from slackwater.engine.operators.handover import Firsts
+from slackwater.engine.operators.sums import Sums
+from slackwater.engine.plan import Call
+
+SUMS = "sums"
+Fresh = dict[str, pa.RecordBatch]
+"""New entries for each part of the computation, by its name."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What was computed at the points: sums, the others by name, and the arguments of the points' own rows."""
+
+    sums: Tally
+    others: dict[str, Any]
+    own: Any = None
+
+
+Other = Extremes | Distinct | Ends | Firsts
+Read = Callable[[Found], pa.Array]
+
+
+class Aggregates:
+    """All calls of one aggregate over rows like `sample`, which has the columns and no rows.
+
+    At instants (`partial`) rows that come and go together are kept as one. At rows, every point is a row.
+    """
+
+    def __init__(self, name: str, calls: Sequence[Call], sample: Rows, partial: bool, mixed: bool = False) -> None:
+        """`mixed` if rows do not come in sequence."""
+        self.name = name
+        self.partial = partial
+        self.mixed = mixed
+        self.arguments = Arguments(sample)
+        self.others: dict[str, Other] = {}
+        self._sample = sample
+        self._needs_rows = partial
+        self.readers = [self._reader(call) for call in calls]
+        self.types = [
+            known_type(call.type) or read(self._nothing()).type for call, read in zip(calls, self.readers, strict=True)
+        ]
+        self.sums = Sums(f"{name}.sums", list(self.arguments.counted.values()), partial) if self._needs_rows else None
+
+    def evaluated(self, rows: Rows) -> pa.RecordBatch:
+        """The arguments of all calls; with the place in the sequence, where that is needed and known."""
+        columns: dict[str, Any] = self.arguments.evaluated(rows)
+        if any(isinstance(other, Ends) for other in self.others.values()):
+            columns |= {name: rows.marks[name] for name in (TIME, ARRIVAL, POSITION) if name in rows.marks}
+        return table(columns or {TIME: rows.time})
+
+    def entries(self, base: pa.RecordBatch, arguments: pa.RecordBatch) -> Fresh:
+        """New entries for all parts."""
+        fresh = {} if self.sums is None else {SUMS: self.sums.entries(base, arguments)}
+        for name, other in self.others.items():
+            entries = other.entries(base, arguments)
+            fresh[name] = other.merged(entries) if self.partial else entries
+        return fresh
+
+    def merger(self, name: str) -> Merge:
+        """What makes one of the entries of a part that come and go together."""
+        return self.others[name].merged if self.sums is None or name != SUMS else self.sums.merged
+
+    def expire(self, memory: Memory, clock: Clock) -> pa.RecordBatch | None:
+        """The entries of the sums that leave."""
+        return None if self.sums is None else self.sums.expire(memory, clock)
+
+    def step(
+        self,
+        memory: Memory,
+        clock: Clock,
+        gone: pa.RecordBatch | None,
+        fresh: Fresh,
+        points: Points,
+        known: Bools,
+        size: int,
+    ) -> Found:
+        """What there is to know at the points; then what is new is kept.
+
+        `known` are the codes whose groups had entries before, `size` is how many codes there are now.
+        """
+        mixed = self.mixed
+        sums = {} if self.sums is None else self.sums.step(memory, clock, gone, fresh[SUMS], points, size, mixed)
+        others: dict[str, Any] = {}
+        for name, other in self.others.items():
+            if isinstance(other, Firsts):
+                others[name] = other.step(
+                    memory, clock, fresh[name], points, np.append(known, np.zeros(size, np.bool_))[:size]
+                )
+            else:
+                others[name] = other.step(memory, clock, fresh[name], points, mixed)
+        return Found(sums, others)
+
+    def columns(self, found: Found) -> list[pa.Array]:
+        """The values of the calls."""
+        return [read(found).cast(kind) for read, kind in zip(self.readers, self.types, strict=True)]
+
+    def _reader(self, call: Call) -> Read:
+        """What reads a call's value; what computes it is added to the parts that need be kept."""
+        given = [self.arguments.column(tree) for tree in call.arguments]
+        function = call.function
+        if call.distinct and function == "count":
+            return self._other(Distinct(f"{self.name}.distinct.{'.'.join(given)}", given))
+        if call.distinct and function not in LEAST:
+            raise not_here(f"{function}(DISTINCT ...)")
+        if function in LEAST:
+            least = LEAST[function]
+            return self._other(Extremes(f"{self.name}.{'min' if least else 'max'}.{given[0]}", given[0], least))
+        if function == "last" and not call.ignore_nulls and not self.partial:
+            return lambda found: found.own.column(given[0])  # of a row's own group that row is the last
+        if function in ("first", "last"):
+            name = f"{self.name}.{function}{'.known' if call.ignore_nulls else ''}.{given[0]}"
+            if function == "first" and not self.mixed:
+                return self._other(Firsts(name, given[0], call.ignore_nulls))
+            return self._other(Ends(name, given[0], function == "last", call.ignore_nulls))
+        if function in ("count", *FUNCTIONS):
+            return self._sum(function, given[0] if given else None)
+        raise not_here(function)
+
+    def _other(self, other: Other) -> Read:
+        self.others.setdefault(other.name, other)
+        return lambda found: _array(found.others[other.name])
+
+    def _sum(self, function: str, name: str | None) -> Read:
+        self._needs_rows = True
+        read = self.arguments.summed(function, name)
+        return lambda found: read(found.sums)
+
+    def _nothing(self) -> Found:
+        """What is known where there is no point at all: enough to tell the types."""
+        none = self.evaluated(self._sample)
+        others: dict[str, Any] = {}
+        for name, other in self.others.items():
+            others[name] = NO_INTS if isinstance(other, Distinct) else none.column(other.argument)
+        return Found({ROWS: NO_INTS}, others, none)
+
+
+def _array(values: Ints | pa.Array) -> pa.Array:
+    return pa.array(values) if isinstance(values, np.ndarray) else values

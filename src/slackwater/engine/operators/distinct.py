@@ -1,0 +1,101 @@
+"""COUNT(DISTINCT ...) over windows: how many values have a row in the window.
+
+A value is in the window from a row that finds it absent until the last of the rows that follow on each other has gone:
+those two moments are all that counts. Kept: of each group's values in the window, the row that goes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, joined, picked, valid
+from slackwater.engine.columns.keys import dense, normal
+from slackwater.engine.columns.order import counted, firsts, positions, stable
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, Clock, Points, Shelf, column
+
+
+class Distinct:
+    """How many distinct values, no NULL among them, each window has."""
+
+    def __init__(self, name: str, arguments: Sequence[str]) -> None:
+        self.name = name
+        self.arguments = list(arguments)
+
+    def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows in which no argument is NULL."""
+        entries, known = base, np.ones(base.num_rows, np.bool_)
+        for place, name in enumerate(self.arguments):
+            values = rows.column(name)
+            known &= valid(values)
+            entries = entries.append_column(f"value{place}", normal(values))
+        return picked(entries, known)
+
+    def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
+        """Each value once of those that come and go together."""
+        if not entries.num_rows:
+            return entries
+        _, first = dense([entries.column(name) for name in (CODE, ENTER, EXIT)] + self._values(entries))
+        return picked(entries, np.sort(first))
+
+    def step(self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, mixed: bool = False) -> Ints:
+        """The counts at the points; then the last entry of each value is kept while it is in the window."""
+        shelf = Shelf(memory, self.name, clock)
+        pieces = shelf.with_new(new)
+        lives = _Lives.of(clock, pieces, self._identity(pieces), mixed)
+        found = lives.count(points) if len(points) else np.zeros(0, np.int64)
+        shelf.keep(lives.last & shelf.live(new), new)
+        return found
+
+    def _values(self, entries: pa.RecordBatch) -> list[pa.Array]:
+        return [entries.column(f"value{place}") for place in range(len(self.arguments))]
+
+    def _identity(self, pieces: list[pa.RecordBatch]) -> Ints:
+        """A number for each group's value."""
+        columns = [joined([piece.column(CODE) for piece in pieces])]
+        columns += [joined(list(each)) for each in zip(*(self._values(piece) for piece in pieces), strict=True)]
+        return dense(columns)[0]
+
+
+class _Lives:
+    """Old entries and new ones; which of them open a stretch of presence of their value, and which close one."""
+
+    def __init__(self, code: Ints, enter: Ints, exits: Ints, opens: Bools, closes: Bools, last: Bools) -> None:
+        self.code, self.enter, self.exits = code, enter, exits
+        self.opens, self.closes, self.last = opens, closes, last
+
+    @classmethod
+    def of(cls, clock: Clock, pieces: list[pa.RecordBatch], value: Ints, mixed: bool) -> _Lives:
+        new = pieces[-1]
+        count = len(value) - new.num_rows
+        code = np.concatenate([column(piece, CODE) for piece in pieces])
+        exits = np.concatenate([clock.exits(piece) for piece in pieces])
+        enter, at = np.full(len(value), EARLIEST), np.full(len(value), EARLIEST)
+        enter[count:], at[count:] = column(new, ENTER), column(new, AT if AT in new.schema.names else ENTER)
+        order = stable(exits) if mixed else np.arange(len(value))
+        order = order[counted(value[order])]
+        first = firsts(value[order])
+        apart = np.append(exits[order][:-1], 0) <= np.append(at[order][1:], 0)
+        follows = np.append(~first[1:], False)
+        closes, opens = np.empty(len(value), np.bool_), np.empty(len(value), np.bool_)
+        closes[order] = ~follows | apart
+        opens[order] = first | np.append(False, apart[:-1])
+        last = np.empty(len(value), np.bool_)
+        last[order] = ~follows
+        return cls(code, enter, exits, opens, closes, last)
+
+    def count(self, points: Points) -> Ints:
+        """How many stretches had opened by each point, less how many had closed."""
+        opened = _ended(self.code[self.opens], self.enter[self.opens], points.code, points.enter)
+        return opened - _ended(self.code[self.closes], self.exits[self.closes], points.code, points.exit)
+
+
+def _ended(code: Ints, value: Ints, at_code: Ints, at: Ints) -> Ints:
+    """How many of a point's code have a value not beyond it."""
+    order = stable(value)
+    order = order[counted(code[order])]
+    code = code[order]
+    return positions(code, value[order], at_code, at) - np.searchsorted(code, at_code)

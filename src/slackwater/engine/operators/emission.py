@@ -1,0 +1,61 @@
+"""What instants yield: every group that their windows hold, in the order of their keys, or every row."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import Bools, Index, Ints
+from slackwater.engine.columns.keys import dense, ranked
+from slackwater.engine.columns.order import firsts, stable
+from slackwater.engine.columns.rows import INSTANT, Rows
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.numbers.tally import ROWS
+from slackwater.engine.operators.aggregates import SUMS, Fresh
+from slackwater.engine.operators.grouping import Grouping
+from slackwater.engine.operators.instants import Schedule, changes, repeated
+
+
+def groups_emitted(memory: Memory, grouping: Grouping, schedule: Schedule, known: Bools, fresh: Fresh) -> Rows:
+    """The result rows of the instants of a batch; `known` are the codes of groups that had entries before it."""
+    groups, aggregates, clock = grouping.groups, grouping.aggregates, schedule.clock
+    parts = groups.parts(memory)
+    gone = aggregates.expire(memory, clock)
+    points = changes(schedule, np.flatnonzero(known), parts, gone, fresh[SUMS])
+    found = aggregates.step(memory, clock, gone, fresh, points, known, groups.keys.size(memory))
+    keys = groups.keys.columns(memory)
+    groups.trim(memory, clock.now)
+    if not len(points):
+        return grouping.nothing(schedule.marks(np.empty(0, np.int64)))
+    place, ordinal = repeated(schedule, points, parts, found.sums[ROWS], _ranks(keys, points.code))
+    order = stable(schedule.order(ordinal))
+    place, ordinal = place[order], ordinal[order]
+    code = points.code[place]
+    calls = [column.take(pa.array(place)) for column in aggregates.columns(found)]
+    part = dense(keys[: len(grouping.by)])[0][code] if grouping.by else np.zeros(len(code), np.int64)
+    instants = marked(schedule, ordinal, part)
+    return grouping.result([key.take(pa.array(code)) for key in keys], calls, instants)
+
+
+def marked(schedule: Schedule, ordinal: Ints, part: Ints) -> Rows:
+    """The instants of result rows, as rows without columns: their time and marks, and which instant each is of."""
+    number = np.cumsum(firsts(schedule.order(ordinal), part), dtype=np.int64)
+    return schedule.marks(ordinal).marked(INSTANT, number)
+
+
+def arranged(order: Ints, rank: Ints) -> Index:
+    """By the place of the instant, then by rank."""
+    by_rank = stable(rank)
+    return by_rank[stable(order[by_rank])]
+
+
+def _ranks(keys: list[pa.Array], code: Ints) -> Ints:
+    """By code, the place of its key among the keys of those that are there."""
+    if not keys:
+        return np.zeros(1, np.int64)
+    rank = np.zeros(len(keys[0]), np.int64)
+    used = np.zeros(len(rank), np.bool_)
+    used[code] = True
+    places = np.flatnonzero(used)
+    rank[places] = ranked([key.take(pa.array(places)) for key in keys])
+    return rank

@@ -1,0 +1,227 @@
+"""What all windows have in common: entries that come and go, and points at which a window is looked at.
+
+An entry is a row, or the partial aggregate of several, in a group (`code`). It is in the window of a point of its group
+from `enter` on, until `exit`: a point holds it iff `enter <= point.enter` and `exit > point.exit`. What these count
+depends on the window: rows and ticks, rows and rows, boundaries. Within a group, entries that come later do not go
+earlier, so that a window is a stretch of its group's entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table
+from slackwater.engine.columns.order import FITS, ascending, bounds, counted, firsts, positions, stable
+from slackwater.engine.columns.segments import Store, Wanted
+from slackwater.engine.columns.state import Memory
+
+CODE, ENTER, EXIT, PART = "code", "enter", "exit", "part"
+AT = "at"
+"""The exit of the point at which an entry comes, where that is not its enter."""
+TIME, ARRIVAL, POSITION = "time", "arrival", "position"
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Where windows are looked at, sorted by code, then in order. `own`: every new row is one, at which it comes;
+    `alone`: no entry is in the windows of two."""
+
+    code: Ints
+    enter: Ints
+    exit: Ints
+    own: bool = False
+    alone: bool = False
+
+    def __len__(self) -> int:
+        return len(self.code)
+
+
+Merge = Callable[[pa.RecordBatch], pa.RecordBatch]
+Resolve = Callable[[Ints, Ints | None], Ints]
+
+
+def unresolved(exits: Ints, part: Ints | None) -> Ints:
+    """Exits that count what the points' exits count."""
+    return exits
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """What has left: entries whose exit is not beyond `now`, the least exit of any point to come.
+
+    `before` is what `now` was one batch ago. Both are one number, or, where each part of the stream has its own count,
+    one per part. `resolve` turns exits into the measure of the points' exits; LATEST where no point of this batch is
+    that far.
+    """
+
+    before: int | Ints
+    now: int | Ints
+    resolve: Resolve = unresolved
+
+    def expire(self, store: Store) -> tuple[pa.RecordBatch | None, Store]:
+        """The entries that leave now."""
+        if isinstance(self.now, int):
+            return store.due(self.now)
+        return store.sift(lambda entries: self.was_live(entries) & ~self.is_live(entries), self.is_live)
+
+    def was_live(self, entries: pa.RecordBatch) -> Bools:
+        return beyond(entries, self.before)
+
+    def is_live(self, entries: pa.RecordBatch) -> Bools:
+        return beyond(entries, self.now)
+
+    def exits(self, entries: pa.RecordBatch) -> Ints:
+        return self.resolve(column(entries, EXIT), part_of(entries))
+
+
+class Shelf:
+    """The entries of a store that are looked at all at once: those of earlier batches that had not left before."""
+
+    def __init__(self, memory: Memory, name: str, clock: Clock) -> None:
+        self._memory, self._name, self._clock = memory, name, clock
+        self._store = memory.store(name, EXIT)
+        self._every = self._store.all()
+        self._there = np.empty(0, np.bool_) if self._every is None else clock.was_live(self._every)
+        self.old = None if self._every is None else picked(self._every, self._there)
+
+    def with_new(self, new: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """Old and new entries, as pieces."""
+        return [new] if self.old is None else [self.old, new]
+
+    def live(self, new: pa.RecordBatch) -> Bools:
+        """Which of old and new stay."""
+        return np.concatenate([self._clock.is_live(piece) for piece in self.with_new(new)])
+
+    def keep(self, mask: Bools, new: pa.RecordBatch) -> None:
+        """Keep these of old and new."""
+        before = len(mask) - new.num_rows
+        store = self._store
+        if self._every is not None:
+            wanted = self._there.copy()
+            wanted[self._there] = mask[:before]
+            store = store.keep(self._every, wanted)
+        kept = [name for name in new.schema.names if name not in (ENTER, AT)]
+        self._memory.put_store(self._name, store.add(picked(new.select(kept), mask[before:])))
+
+
+def dense_store(memory: Memory, name: str, store: Store, live: Wanted, merge: Merge) -> None:
+    """Keep a store under a name; where it has doubled, those that come and go together become one."""
+    merged = store.merged(memory.number(f"{name}.dense"), live, merge)
+    if merged is not None:
+        memory.put(f"{name}.dense", merged.size)
+    memory.put_store(name, merged or store)
+
+
+def beyond(entries: pa.RecordBatch, clock: int | Ints) -> Bools:
+    limit = clock if isinstance(clock, int) else clock[column(entries, PART)]
+    left: Bools = column(entries, EXIT) > limit
+    return left
+
+
+def column(entries: pa.RecordBatch, name: str) -> Ints:
+    array: Ints = entries.column(name).to_numpy()
+    return array
+
+
+def part_of(entries: pa.RecordBatch) -> Ints | None:
+    return column(entries, PART) if PART in entries.schema.names else None
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Entries sorted by code, then in the order in which they come and go; `order` says where each came from."""
+
+    order: Index
+    code: Ints
+    enter: Ints
+    exit: Ints
+    old: int
+
+    @classmethod
+    def of(cls, clock: Clock, pieces: list[pa.RecordBatch], mixed: bool) -> Layout:
+        """Old entries, which every point can see, and last the new ones; `mixed` if some of the new are older."""
+        new = pieces[-1]
+        code = np.concatenate([column(each, CODE) for each in pieces])
+        exits = np.concatenate([clock.exits(each) for each in pieces])
+        enter = np.full(len(code), EARLIEST)
+        enter[len(code) - new.num_rows :] = column(new, ENTER)
+        order = by_code(code, enter, exits) if mixed else counted(code)
+        return cls(order, code.take(order), enter.take(order), exits.take(order), len(code) - new.num_rows)
+
+    def windows(self, points: Points) -> tuple[Index, Index]:
+        """The stretch of entries that each point holds: from, and up to."""
+        low = positions(self.code, self.exit, points.code, points.exit)
+        if points.own and len(points) == len(self.order) - self.old:
+            return low, np.flatnonzero(self.order >= self.old) + 1
+        high = positions(self.code, self.enter, points.code, points.enter)
+        return low, np.maximum(low, high)
+
+    def apart(self) -> tuple[Index, Index]:
+        """The stretches of windows that do not overlap: those of a code that have come at the same point."""
+        starts, ends = bounds(firsts(self.code, np.maximum(self.enter, 0)))
+        come = self.enter.take(starts) < LATEST
+        return starts[come], ends[come]
+
+    def ends(self) -> Index:
+        """Per entry, the end of its group's entries."""
+        starts, ends = bounds(firsts(self.code))
+        return np.repeat(ends, ends - starts)
+
+
+def by_code(code: Ints, enter: Ints, exits: Ints) -> Index:
+    """By code, then exit, then enter: in one go where the numbers are small.
+
+    Where those that come later do not go earlier, as in a stream that is in order, the code alone decides.
+    """
+    if ascending(exits) and ascending(enter):
+        return np.arange(len(code)) if ascending(code) else counted(code)
+    first, last = _from_zero(enter), _from_zero(exits)
+    spread = int(first.max(initial=0)) + 1, int(last.max(initial=0)) + 1
+    if (int(code.max(initial=0)) + 1) * spread[0] * spread[1] < FITS:
+        return counted((code * spread[1] + last) * spread[0] + first)
+    order = stable(enter)
+    order = order[stable(exits[order])]
+    return order[counted(code[order])]
+
+
+def _from_zero(values: Ints) -> Ints:
+    """The same order from 0 on, the ends of time next to the others."""
+    inner = values[(values != EARLIEST) & (values != LATEST)]
+    if not len(inner):
+        last: Ints = (values == LATEST).astype(np.int64)
+        return last
+    least, most = int(inner.min()), int(inner.max())
+    moved: Ints = np.clip(values, least - 1, most + 1) - (least - 1)
+    return moved
+
+
+def merged_runs(entries: pa.RecordBatch) -> tuple[Index, Index]:
+    """Entries that come and go together: the order that brings them side by side, and where each run starts."""
+    order, starts = runs_of(entries)
+    return np.arange(entries.num_rows) if order is None else order, starts
+
+
+def runs_of(entries: pa.RecordBatch) -> tuple[Index | None, Index]:
+    """The same; None for the order where they stand side by side already."""
+    code, enter, exits = (column(entries, name) for name in (CODE, ENTER, EXIT))
+    if ascending(code) and ascending(exits) and ascending(enter):
+        return None, np.flatnonzero(firsts(code, exits, enter))
+    order = by_code(code, enter, exits)
+    return order, np.flatnonzero(firsts(code.take(order), exits.take(order), enter.take(order)))
+
+
+def heads(entries: pa.RecordBatch, order: Index | None, starts: Index) -> dict[str, Ints]:
+    """Code, enter, exit and part of each run."""
+    names = [name for name in (CODE, ENTER, EXIT, PART) if name in entries.schema.names]
+    places = starts if order is None else order.take(starts)
+    return {name: column(entries, name).take(places) for name in names}
+
+
+def base(code: Ints, enter: Ints, exits: Ints, part: Ints | None = None, at: Ints | None = None) -> pa.RecordBatch:
+    """Entries without anything in them yet."""
+    columns = {CODE: code, ENTER: enter, EXIT: exits, PART: part, AT: at}
+    return table({name: values for name, values in columns.items() if values is not None})

@@ -1,0 +1,119 @@
+"""MIN and MAX over windows, of any type that has an order.
+
+Kept: of each group the entries that are larger than all that come after them (the monotone queue of sliding maxima); no
+other can be the maximum of a window to come. Maxima of stretches come from a table of the maxima of all stretches of
+1, 2, 4, ... entries, one level at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import Bools, Index, Ints, ints, joined, picked, table, valid
+from slackwater.engine.columns.keys import from_ordinals, ordinals, ranked
+from slackwater.engine.columns.order import counted
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.entries import Clock, Layout, Points, Shelf, heads, merged_runs
+
+VALUE = "value"
+
+
+class Extremes:
+    """The greatest (or, with `least`, the least) value that is not NULL of each window."""
+
+    def __init__(self, name: str, argument: str, least: bool) -> None:
+        self.name = name
+        self.argument = argument
+        self.least = least
+
+    def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows whose argument is not NULL."""
+        values = rows.column(self.argument)
+        return picked(base.append_column(VALUE, values), valid(values))
+
+    def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
+        """The extreme of those that come and go together."""
+        if not entries.num_rows:
+            return entries
+        rank, back = comparable(entries.column(VALUE), self.least)
+        order, starts = merged_runs(entries)
+        best = np.maximum.reduceat(rank[order], starts)
+        return table(heads(entries, order, starts) | {VALUE: back(best, np.ones(len(best), np.bool_))})
+
+    def step(
+        self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, mixed: bool = False
+    ) -> pa.Array | None:
+        """The extremes at the points; then the entries that can still be one are kept."""
+        shelf = Shelf(memory, self.name, clock)
+        pieces = shelf.with_new(new)
+        rank, back = comparable(joined([piece.column(VALUE) for piece in pieces]), self.least)
+        layout = Layout.of(clock, pieces, mixed)
+        line = rank[layout.order]
+        found = None
+        if len(points):
+            low, high = layout.windows(points)
+            found = back(greatest(line, low, high), high > low)
+        live = shelf.live(new)
+        shelf.keep(live & _standing(layout, line, live), new)
+        return found
+
+
+def _standing(layout: Layout, line: Ints, live: Bools) -> Bools:
+    """Of the live entries those greater than all that come after them in their group."""
+    places = np.flatnonzero(live[layout.order])
+    ends = layout.ends()[places]
+    after = greatest(line, places + 1, ends)
+    standing = np.zeros(len(live), np.bool_)
+    standing[layout.order[places]] = (places + 1 == ends) | (line[places] > after)
+    return standing
+
+
+def greatest(line: Ints, low: Index, high: Index) -> Ints:
+    """The maximum of line[low:high] for each pair; 0 where that is empty.
+
+    >>> greatest(np.array([3, 1, 2, 5]), np.array([1, 0, 2]), np.array([3, 4, 2])).tolist()
+    [2, 5, 0]
+    """
+    found = np.zeros(len(low), np.int64)
+    level = np.frexp((high - low).astype(np.float64))[1] - 1  # the longest power of two that fits, -1 for none
+    order = counted(level + 1)
+    ends = np.cumsum(np.bincount(level + 1))
+    for k in range(len(ends) - 1):
+        here = order[ends[k] : ends[k + 1]]
+        found[here] = np.maximum(line[low[here]], line[high[here] - (1 << k)])
+        line = np.maximum(line[: -(1 << k)], line[1 << k :])
+    return found
+
+
+def comparable(values: pa.Array, least: bool) -> tuple[Ints, Callable[[Ints, Bools], pa.Array]]:
+    """Integers in the order of the values (backwards for the least), and the way back, NULL where not known."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return _turned(ordinals(values), least), lambda found, known: _floats(_turned(found, least), known).cast(kind)
+    if pa.types.is_integer(kind) or pa.types.is_timestamp(kind):
+        return _turned(ints(values), least), lambda found, known: _whole(_turned(found, least), known, kind)
+    rank = ranked([values])
+    source = np.empty(len(rank), np.int64)
+    source[rank] = np.arange(len(rank))
+
+    def back(found: Ints, known: Bools) -> pa.Array:
+        place = np.where(known, _turned(found, least), 0)
+        return values.take(pa.array(source[place] if len(source) else place, mask=~known))
+
+    return _turned(rank, least), back
+
+
+def _turned(rank: Ints, least: bool) -> Ints:
+    return ~rank if least else rank
+
+
+def _floats(rank: Ints, known: Bools) -> pa.Array:
+    return pa.array(from_ordinals(rank), mask=~known)
+
+
+def _whole(found: Ints, known: Bools, kind: pa.DataType) -> pa.Array:
+    column = pa.array(np.where(known, found, 0), mask=~known)
+    return column.cast(pa.timestamp("us", kind.tz)).cast(kind) if pa.types.is_timestamp(kind) else column.cast(kind)

@@ -1,0 +1,104 @@
+"""GROUP BY over a window: which group a row belongs to, and the result rows of groups.
+
+The groups of a partitioned window are those of its parts: the key is the partition columns and the group's items. An
+item that is a mark of the instant (`window_end`) is the same for all rows there, and is no part of the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import table
+from slackwater.engine.columns.keys import Keys, normal
+from slackwater.engine.columns.rows import ORDER, Rows, ordering
+from slackwater.engine.columns.types import known_type
+from slackwater.engine.expressions.evaluate import evaluate, marks_of
+from slackwater.engine.operators.aggregates import Aggregates
+from slackwater.engine.operators.groups import Groups
+from slackwater.engine.operators.placing import Below, below
+from slackwater.engine.plan import Aggregate, Item, Project, Step, trees_of
+from slackwater.errors import QueryError
+
+
+class Grouping:
+    """The filters and projections below an aggregate, its groups and its calls."""
+
+    def __init__(
+        self,
+        name: str,
+        by: Sequence[str],
+        inner: Sequence[Step],
+        aggregate: Aggregate,
+        sample: Rows,
+        partial: bool,
+        parts: Keys | None = None,
+        mixed: bool = False,
+    ) -> None:
+        """`parts`: the codes of the partition columns, if the window has them; `mixed`: rows are not in sequence."""
+        refuse_marks(inner, aggregate)
+        self.by = list(by)
+        self.items = aggregate.group
+        projected = any(isinstance(step, Project) for step in inner)
+        known = {} if projected else {name: place for place, name in enumerate(by)}
+        self.keyed = [item for item in aggregate.group if not is_mark(item) and _name(item) not in known]
+        places = iter(range(len(by), len(by) + len(self.keyed)))
+        self.places = [
+            -1 if is_mark(item) else known[_name(item)] if _name(item) in known else next(places) for item in self.items
+        ]
+        left = below(inner, sample)
+        self.aggregates = Aggregates(name, aggregate.calls, left.rows, partial, mixed)
+        self.kinds = [known_type(item.type) or evaluate(item.tree, left.rows).type for item in aggregate.group]
+        kinds = [column.type for column in self.keys(left)]
+        self.groups = Groups(f"{name}.groups", kinds, parts if by and not self.keyed else None)
+        self.ordered = bool(ordering(sample))
+        self.names = [*(item.name for item in aggregate.group), *(call.name for call in aggregate.calls)]
+
+    def keys(self, left: Below) -> list[pa.Array]:
+        """The key columns: partition columns of the stream, then the items."""
+        parts = [left.column(name) for name in self.by]
+        return [normal(column) for column in [*parts, *(evaluate(item.tree, left.rows) for item in self.keyed)]]
+
+    def result(self, keys: Sequence[pa.Array], calls: Sequence[pa.Array], instants: Rows) -> Rows:
+        """Result rows from key columns and calls, with the marks and times of the instants."""
+        pairs = zip(self.items, self.places, strict=True)
+        columns = [instants.mark(item.tree[1]) if place < 0 else keys[place] for item, place in pairs]
+        group = [column.cast(kind) for column, kind in zip(columns, self.kinds, strict=True)]
+        rows = instants.holding(table(dict(zip(self.names, [*group, *calls], strict=True))))
+        return _by_key(rows, keys) if self.ordered and not ordering(rows) else rows
+
+    def nothing(self, instants: Rows) -> Rows:
+        """No result rows."""
+        calls = [pa.array([], kind) for kind in self.aggregates.types]
+        return self.result([pa.array([], kind) for kind in self.groups.keys.types], calls, instants)
+
+
+def _by_key(rows: Rows, keys: Sequence[pa.Array]) -> Rows:
+    """At a boundary the order is that of the keys. (At a row it is that row's: all of its instant is in one bucket.)"""
+    marks = {f"{ORDER}{place}": key for place, key in enumerate(keys)}
+    return Rows(rows.batch, rows.time, {**rows.marks, **marks})
+
+
+def _name(item: Item) -> str:
+    """The column that an item is, if it is one as it stands."""
+    return str(item.tree[1]) if item.tree[0] == "column" else ""
+
+
+def is_mark(item: Item) -> bool:
+    return bool(item.tree[0] == "mark")
+
+
+def refuse_marks(inner: Sequence[Step], aggregate: Aggregate) -> None:
+    """Below an aggregate the marks would have to be those of every instant that a row is in."""
+    trees = [tree for call in aggregate.calls for tree in call.arguments]
+    trees += [item.tree for item in aggregate.group if not is_mark(item)]
+    trees += [tree for step in inner for tree in trees_of(step)]
+    named = sorted(set().union(*map(marks_of, trees)))
+    if named:
+        raise QueryError(
+            "SW-355",
+            f"'{named[0]}' below an aggregate cannot be computed in the fused operator",
+            expected="the instant's columns in the select list, in HAVING, or alone in GROUP BY",
+            hint="use the event time column instead",
+        )

@@ -1,0 +1,103 @@
+"""Jumping windows: evaluated every n rows, or at boundaries of time over the last n rows, and then as a whole.
+
+Kept: of the rows that are in the window of an instant to come, with aggregates the partial aggregates of those that
+come and go together (panes), without them the rows; and a tally per group that has such rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import Bools
+from slackwater.engine.columns.keys import ranked
+from slackwater.engine.columns.rows import Rows
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.emission import arranged, groups_emitted, marked
+from slackwater.engine.operators.entries import base
+from slackwater.engine.operators.grouping import Grouping
+from slackwater.engine.operators.nth_rows import AtEveryNth
+from slackwater.engine.operators.placing import Below, below
+from slackwater.engine.operators.relation import Relation
+from slackwater.engine.operators.schedules import AtBoundaries, AtRows, Scheduled
+from slackwater.engine.operators.steps import Span, applied
+from slackwater.engine.plan import Aggregate, Step, Window
+
+SEQUENCE = "sequence"
+
+
+def when(name: str, window: Window, sample: Rows) -> AtRows | AtEveryNth | AtBoundaries:
+    """What says when a jumping window is evaluated."""
+    if window.every.is_time and not window.strict:
+        return AtBoundaries(name, window, sample)
+    if window.by or window.count_by or window.strict:
+        return AtRows(name, window, sample)
+    return AtEveryNth(name, window)
+
+
+def entering(inner: Sequence[Step], scheduled: Scheduled, rows: Rows) -> tuple[Below, Scheduled]:
+    """The rows that some window holds, and when."""
+    seen = None if scheduled.whole else useful(scheduled)
+    left = below(inner, rows, seen)
+    part = None if scheduled.part is None else left.of(scheduled.part)
+    return left, Scheduled(scheduled.schedule, part, left.of(scheduled.enter), left.of(scheduled.exits))
+
+
+def useful(scheduled: Scheduled) -> Bools:
+    """CSQL's jump_to: rows that are in some window, of this batch or to come."""
+    clock = scheduled.schedule.clock
+    limit = clock.now if isinstance(clock.now, int) else clock.now[scheduled.part]
+    held: Bools = clock.resolve(scheduled.exits, scheduled.part) > scheduled.enter
+    return held | (scheduled.exits > limit)
+
+
+class JumpGroups:
+    """The groups that jumping windows hold at their instants."""
+
+    def __init__(self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows) -> None:
+        self.when = when(name, window, sample)
+        self.inner = list(inner)
+        self.grouping = Grouping(name, window.by, inner, aggregate, sample, True, self.when.parts.keys)
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        left, some = entering(self.inner, self.when.step(memory, rows, span), Rows(rows.batch, rows.time))
+        groups, aggregates, before = self.grouping.groups, self.grouping.aggregates, some.schedule.clock.before
+        known = groups.live(memory, before)
+        code = groups.encode(memory, self.grouping.keys(left), len(left.rows), before, some.part)
+        groups.note(memory, code, some.exits, some.part, before)
+        entries = base(code, some.enter, some.exits, some.part)
+        fresh = aggregates.entries(entries, aggregates.evaluated(left.rows))
+        return groups_emitted(memory, self.grouping, some.schedule, known, fresh), span
+
+
+class JumpRows:
+    """The rows that jumping windows hold at their instants; at one boundary part by part, by key, or as a whole."""
+
+    def __init__(self, name: str, window: Window, inner: Sequence[Step], sample: Rows) -> None:
+        self.when = when(name, window, sample)
+        self.inner = list(inner)
+        self.name, self.whole = name, window.whole
+        self.by_part = isinstance(self.when, AtBoundaries) and bool(window.by) and not window.whole
+        self.relation = Relation(f"{name}.rows")
+        self.sample = applied(inner, sample)
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        placed = Rows(rows.batch, rows.time, self._places(memory, len(rows)))
+        left, some = entering(self.inner, self.when.step(memory, rows, span), placed)
+        entries = base(np.zeros(len(left.rows), np.int64), some.enter, some.exits, some.part)
+        out, ordinal, part = self.relation.step(memory, some.schedule, self.relation.entries(entries, left.rows))
+        rank = np.zeros(len(out), np.int64)
+        if self.by_part and part is not None:
+            rank = ranked(self.when.parts.keys.columns(memory))[part]
+        order = arranged(some.schedule.order(ordinal), out.marks[SEQUENCE].to_numpy() if self.whole else rank)
+        return marked(some.schedule, ordinal[order], rank[order]).holding(out.at(order).batch), span
+
+    def _places(self, memory: Memory, count: int) -> dict[str, pa.Array]:
+        """The places of rows in the sequence, if they are to be in that order whichever part they are of."""
+        if not self.whole:
+            return {}
+        first = memory.number(f"{self.name}.places")
+        memory.put(f"{self.name}.places", first + count)
+        return {SEQUENCE: pa.array(np.arange(first, first + count))}

@@ -1,0 +1,96 @@
+"""Windows that are evaluated at every row (FREQUENCY 1 TUPLE): each row yields its own group's result, or itself.
+
+Kept: with aggregates, what they keep of the rows that are in the window of a row to come: those of the last RANGE ticks
+before the punctuation, or the last RANGE tuples (of each part); and a tally per group that has such rows. Without
+aggregates nothing but the count of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import Ints, picked, scattered
+from slackwater.engine.columns.keys import Keys
+from slackwater.engine.columns.order import counted
+from slackwater.engine.columns.rows import ROW_NUMBER, Rows
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.entries import Clock, Points, base
+from slackwater.engine.operators.grouping import Grouping
+from slackwater.engine.operators.groups import Parts
+from slackwater.engine.operators.placing import below
+from slackwater.engine.operators.schedules import counting
+from slackwater.engine.operators.steps import Span, applied
+from slackwater.engine.plan import Aggregate, Step, Window
+
+
+class RowStream:
+    """A window without an aggregate: a row yields itself, numbered in its part if anyone asks."""
+
+    def __init__(self, name: str, window: Window, inner: Sequence[Step], sample: Rows, numbered: bool) -> None:
+        self.by = window.by
+        self.inner = list(inner)
+        self.numbered = numbered
+        self.parts = Parts(f"{name}.parts", [sample.column(each).type for each in window.by])
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        if self.numbered:
+            part = self.parts.encode(memory, [rows.column(name) for name in self.by], len(rows))
+            rows = rows.marked(ROW_NUMBER, self.parts.number(memory, part))
+        return applied(self.inner, rows), span
+
+
+class RowWindow:
+    """`RANGE r` or `RANGE n TUPLES`, in each part by `by`, with what stands between it and its aggregate."""
+
+    def __init__(
+        self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows, numbered: bool
+    ) -> None:
+        self.window = window
+        self.inner = list(inner)
+        self.counted = numbered or not window.range.is_time
+        self.parts = Parts(f"{name}.parts", [sample.column(each).type for each in window.by])
+        self.grouping = Grouping(name, window.by, inner, aggregate, sample, False, self._parts_keys())
+
+    def _parts_keys(self) -> Keys | None:
+        """The codes of the parts, where rows leave by the count of their part."""
+        return None if self.window.range.is_time else self.parts.keys
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        if not self.counted:
+            return self._aggregated(memory, rows, rows.time, Clock(span.before, span.now), None), span
+        by = self.window.by
+        part = self.parts.encode(memory, [rows.column(name) for name in by], len(rows))
+        before = self.parts.counts(memory)
+        number = self.parts.number(memory, part)
+        rows = rows.marked(ROW_NUMBER, number)
+        if self.window.range.is_time:
+            return self._aggregated(memory, rows, rows.time, Clock(span.before, span.now), None), span
+        clock = counting(before + 1, self.parts.counts(memory) + 1, bool(by))
+        return self._aggregated(memory, rows, number, clock, part if by else None), span
+
+    def _aggregated(self, memory: Memory, rows: Rows, at: Ints, clock: Clock, part: Ints | None) -> Rows:
+        """Every row that passes the filters is a point, and comes at it; `at` is the clock that it leaves by."""
+        groups, aggregates = self.grouping.groups, self.grouping.aggregates
+        left = below(self.inner, rows)
+        at, part = left.of(at), None if part is None else left.of(part)
+        exits = at + self.window.range.amount
+        keys = self.grouping.keys(left)
+        known = groups.live(memory, clock.before)
+        code = groups.encode(memory, keys, len(left.rows), clock.before, part)
+        groups.note(memory, code, exits, part, clock.before)
+        order = counted(code)
+        points = Points(code.take(order), order, at.take(order), own=True)
+        arguments = aggregates.evaluated(left.rows)
+        fresh = aggregates.entries(base(code, np.arange(len(code)), exits, part, at), arguments)
+        gone = aggregates.expire(memory, clock)
+        found = aggregates.step(memory, clock, gone, fresh, points, known, groups.keys.size(memory))
+        groups.trim(memory, clock.now)
+        if not len(order):
+            return self.grouping.nothing(left.rows)
+        found.own = picked(arguments, order)
+        back = pa.array(scattered(np.arange(len(order)), order))
+        calls = [column.take(back) for column in aggregates.columns(found)]
+        return self.grouping.result(keys, calls, left.rows)

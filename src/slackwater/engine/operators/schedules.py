@@ -1,0 +1,181 @@
+"""When jumping windows are evaluated: every n rows, at rows whose time is a multiple, at boundaries of time.
+
+A schedule is made per batch. It says for each row from which instant on it is in a window, and by what clock it leaves.
+CSQL's jump_to (algorithms 1 to 3) is in the clock's `now`, the least exit of any instant to come: a row that leaves by
+then is in no window, and is never kept, whichever of RANGE and FREQUENCY is larger.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Ints, moments
+from slackwater.engine.columns.order import counted, positions
+from slackwater.engine.columns.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows, caused
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.entries import Clock, Resolve, unresolved
+from slackwater.engine.operators.groups import Parts
+from slackwater.engine.operators.instants import Schedule
+from slackwater.engine.operators.steps import Span
+from slackwater.engine.plan import Window
+
+
+def counting(before: Ints, now: Ints, parted: bool, resolve: Resolve = unresolved) -> Clock:
+    """A clock that counts rows: of each part, or of the one stream."""
+    return Clock(before, now, resolve) if parted else Clock(int(before[0]), int(now[0]), resolve)
+
+
+class Scheduled(NamedTuple):
+    """The instants, and per row its part, its enter and its exit; `whole` if every row is in some window."""
+
+    schedule: Schedule
+    part: Ints | None
+    enter: Ints
+    exits: Ints
+    whole: bool = False
+
+
+class AtRows:
+    """Instants at rows n, 2n, ... of a count, or at rows whose time is a multiple (strict).
+
+    Kept: the counts of the parts.
+    """
+
+    def __init__(self, name: str, window: Window, sample: Rows) -> None:
+        self.window = window
+        self.parts = Parts(f"{name}.parts", [sample.column(each).type for each in window.by])
+        own = window.count_by != window.by and not window.strict
+        types = [sample.column(each).type for each in window.count_by]
+        self.counts = Parts(f"{name}.counts", types, cycle=window.every.amount) if own else None
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> Scheduled:
+        window = self.window
+        part = self.parts.encode(memory, [rows.column(each) for each in window.by], len(rows))
+        before = self.parts.counts(memory)
+        number = self.parts.number(memory, part)
+        now = self.parts.counts(memory)
+        chosen = np.flatnonzero(self._chosen(memory, rows, number))
+        chosen = chosen[counted(part[chosen])]
+        of = part[chosen]
+        ends = np.searchsorted(of, np.arange(len(now)), side="right")
+        starts = np.searchsorted(of, np.arange(len(now)))
+        at = rows.time if window.range.is_time else number
+        times, numbers = rows.time[chosen], number[chosen]
+        own = {name: mark.take(pa.array(chosen)) for name, mark in caused(rows).items()}
+
+        def marks(ordinal: Ints) -> Rows:
+            made = {name: mark.take(pa.array(ordinal)) for name, mark in own.items()}
+            return Rows(nothing_at(ordinal), times[ordinal], {**made, ROW_NUMBER: pa.array(numbers[ordinal])})
+
+        def resolve(exits: Ints, parts: Ints | None) -> Ints:
+            where = np.zeros(len(exits), np.int64) if parts is None else parts
+            found = positions(of, at[chosen], where, exits - 1)
+            return np.where(found < ends[where], found, LATEST)
+
+        entering = positions(of, chosen, part, np.arange(len(rows)) - 1)
+        enter = np.where(entering < ends[part], entering, LATEST)
+        schedule = Schedule(
+            self._clock(span, before, now, resolve),
+            starts,
+            ends,
+            lambda ordinal: chosen[ordinal],
+            marks,
+        )
+        return Scheduled(schedule, part if window.by else None, enter, self._exits(rows, number))
+
+    def _chosen(self, memory: Memory, rows: Rows, number: Ints) -> Bools:
+        """Which rows are instants."""
+        counts = rows.time if self.window.strict else number
+        if self.counts is not None:
+            part = self.counts.encode(memory, [rows.column(each) for each in self.window.count_by], len(rows))
+            counts = self.counts.number(memory, part)
+        chosen: Bools = counts % self.window.every.amount == 0
+        return chosen
+
+    @property
+    def _regular(self) -> bool:
+        """Whether the instants of a part are every n-th of its rows."""
+        return self.counts is None and not self.window.strict
+
+    def _exits(self, rows: Rows, number: Ints) -> Ints:
+        """Rows that leave at the same instant have the same exit, where that is known: they form a pane."""
+        length, every = self.window.range.amount, self.window.every.amount
+        if self.window.range.is_time:
+            return rows.time + length
+        return -(-(number + length) // every) * every if self._regular else number + length
+
+    def _clock(self, span: Span, before: Ints, now: Ints, resolve: Resolve) -> Clock:
+        if self.window.range.is_time:
+            return Clock(span.before, span.now, resolve)
+        return counting(self._next(before), self._next(now), bool(self.window.by), resolve)
+
+    def _next(self, counts: Ints) -> Ints:
+        """The number of the next row that can be an instant."""
+        every = self.window.every.amount
+        return (counts // every + 1) * every if self._regular else counts + 1
+
+
+class AtBoundaries:
+    """Instants at the boundaries of time, over the last n rows of each part (a mixed jumping window).
+
+    Kept: the counts of the parts, and the greatest time.
+    """
+
+    def __init__(self, name: str, window: Window, sample: Rows) -> None:
+        self.window = window
+        self.name = name
+        self.parts = Parts(f"{name}.parts", [sample.column(each).type for each in window.by])
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> Scheduled:
+        every, length = self.window.every.amount, self.window.range.amount
+        part = self.parts.encode(memory, [rows.column(each) for each in self.window.by], len(rows))
+        before = self.parts.counts(memory)
+        number = self.parts.number(memory, part)
+        now = self.parts.counts(memory)
+        last = self._last(memory, rows, span)
+        boundary = rows.time // every + 1
+        enter = np.where(boundary <= last, boundary, LATEST)
+        order = counted(part)
+        starts = np.searchsorted(part[order], np.arange(len(now)))
+
+        def resolve(exits: Ints, parts: Ints | None) -> Ints:
+            """An entry leaves at the boundary of the row that is n rows after it."""
+            where = np.zeros(len(exits), np.int64) if parts is None else parts
+            come = exits <= now[where]
+            place = np.where(come, starts[where] + exits - before[where] - 1, 0)
+            return np.where(come, enter[order[place]] if len(order) else LATEST, LATEST)
+
+        clock = counting(before, now, bool(self.window.by), resolve)
+        schedule = Schedule(clock, span.before // every + 1, last + 1, _itself, self._marks)
+        return Scheduled(schedule, part if self.window.by else None, enter, number + length)
+
+    def _last(self, memory: Memory, rows: Rows, span: Span) -> int:
+        """The last boundary of this batch. A flush goes to the first after the last row, not to the end of time; or
+        to where other windows end that are read together with this one."""
+        every = self.window.every.amount
+        greatest = max(memory.number(f"{self.name}.greatest", EARLIEST), int(rows.time.max(initial=EARLIEST)))
+        memory.put(f"{self.name}.greatest", greatest)
+        if span.now < LATEST:
+            return span.now // every
+        return max(span.before // every, greatest // every + 1, span.reach // every)
+
+    def _marks(self, ordinal: Ints) -> Rows:
+        ends = ordinal * self.window.every.amount
+        return Rows(nothing_at(ordinal), ends - 1, {WINDOW_END: moments(ends)})
+
+
+def boundary_marks(ordinal: Ints, every: int, length: int) -> Rows:
+    """What the rows of an extent carry: its ends, and as their time the boundary less one tick."""
+    ends = ordinal * every
+    return Rows(nothing_at(ordinal), ends - 1, {WINDOW_END: moments(ends), WINDOW_START: moments(ends - length)})
+
+
+def _itself(ordinal: Ints) -> Ints:
+    return ordinal
+
+
+def nothing_at(ordinal: Ints) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array(ordinal)], names=[""])

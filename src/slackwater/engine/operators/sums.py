@@ -1,0 +1,141 @@
+"""COUNT, SUM, AVG and STDDEV: what an entry adds when it comes is taken off when it goes, exactly.
+
+Kept: a tally per group of all entries that are in its window, and the entries, to know what goes when. At a batch only
+what comes and what goes is looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import Ints, table
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.numbers.tally import ROWS, Argument, Tally, summed, tally, together
+from slackwater.engine.operators.entries import (
+    AT,
+    CODE,
+    ENTER,
+    EXIT,
+    PART,
+    Clock,
+    Layout,
+    Points,
+    column,
+    dense_store,
+    heads,
+    runs_of,
+)
+
+BASE = (CODE, ENTER, EXIT, PART, AT)
+
+
+class Sums:
+    """Sums over the windows of groups. With `partial` entries are tallies of rows that come and go together;
+    without, rows with their arguments, which are smaller and are tallied again when they go."""
+
+    def __init__(self, name: str, arguments: Sequence[Argument], partial: bool) -> None:
+        self.name = name
+        self.arguments = list(arguments)
+        self.partial = partial
+
+    def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
+        """What is kept of rows."""
+        if not self.partial:
+            names = list(dict.fromkeys(argument.name for argument in self.arguments))
+            return table(_columns(base) | {name: rows.column(name) for name in names})
+        return self.merged(table(_columns(base) | tally(rows, self.arguments)))
+
+    def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
+        """One entry for those that come and go together."""
+        if not self.partial or not entries.num_rows:
+            return entries
+        order, starts = runs_of(entries)
+        return table(heads(entries, order, starts) | summed(self._tally(entries), order, starts))
+
+    def expire(self, memory: Memory, clock: Clock) -> pa.RecordBatch | None:
+        """The entries that go; they are not kept any longer."""
+        gone, store = clock.expire(memory.store(self.name, EXIT))
+        memory.put_store(self.name, store)
+        return gone
+
+    def step(
+        self,
+        memory: Memory,
+        clock: Clock,
+        gone: pa.RecordBatch | None,
+        new: pa.RecordBatch,
+        points: Points,
+        size: int,
+        mixed: bool = False,
+    ) -> Tally:
+        """The sums at the points; then the new entries that stay are kept. `size` is the number of codes."""
+        pieces = [new] if gone is None else [gone, new]
+        old = 0 if gone is None else gone.num_rows
+        added = self._tally(new)
+        if gone is not None:
+            added = together(self._tally(gone), added, (old, new.num_rows))
+        head = self._head(memory, added, size)
+        if gone is not None:
+            for name, values in added.items():
+                np.subtract.at(head[name], column(gone, CODE), values[:old])
+        found = _at(Layout.of(clock, pieces, mixed), added, head, points) if len(points) else {}
+        self._keep(memory, clock, head, new, {name: values[old:] for name, values in added.items()})
+        return found
+
+    def _tally(self, entries: pa.RecordBatch) -> Tally:
+        if self.partial:
+            return {name: column(entries, name) for name in entries.schema.names if name not in BASE}
+        return tally(entries, self.arguments)
+
+    def _head(self, memory: Memory, added: Tally, size: int) -> Tally:
+        prefix = f"{self.name}:"
+        names = dict.fromkeys([*added, *(name[len(prefix) :] for name in memory.names(prefix))])
+        return {name: _sized(memory.ints(prefix + name), size) for name in names}
+
+    def _keep(self, memory: Memory, clock: Clock, head: Tally, new: pa.RecordBatch, added: Tally) -> None:
+        stay = clock.is_live(new)
+        code = column(new, CODE)[stay]
+        for name, values in added.items():
+            np.add.at(head[name], code, values[stay])
+        for name, values in head.items():
+            memory.put(f"{self.name}:{name}", values if name == ROWS or values.any() else None)
+        kept = new.filter(pa.array(stay)).drop_columns([ENTER])
+        store = memory.store(self.name, EXIT)
+        if self.partial:
+            dense_store(memory, self.name, store.add(self._dense(kept)), clock.is_live, self._dense)
+        else:
+            memory.put_store(self.name, store.add(kept))
+
+    def _dense(self, kept: pa.RecordBatch) -> pa.RecordBatch:
+        """Entries that will go together are one, now that all have come."""
+        zeros = kept.append_column(ENTER, pa.array(np.zeros(kept.num_rows, np.int64)))
+        return self.merged(zeros).drop_columns([ENTER])
+
+
+def _at(layout: Layout, added: Tally, rest: Tally, points: Points) -> Tally:
+    """The sums of what each point holds: what was there and does not go in this batch, and a stretch of the layout."""
+    low, high = layout.apart() if points.alone else layout.windows(points)
+    found: Tally = {}
+    for name, rested in rest.items():
+        found[name] = rested.take(points.code)
+        if name == ROWS and points.own:
+            found[name] += high - low
+        elif name in added:
+            running = np.zeros(len(layout.order) + 1, np.int64)
+            np.cumsum(added[name].take(layout.order), out=running[1:])
+            found[name] += running.take(high)
+            found[name] -= running.take(low)
+    return found
+
+
+def _sized(values: Ints, size: int) -> Ints:
+    made = np.zeros(size, np.int64)
+    made[: min(size, len(values))] = values[:size]
+    return made
+
+
+def _columns(batch: pa.RecordBatch) -> dict[str, pa.Array]:
+    return {name: values for name, values in zip(batch.schema.names, batch.columns, strict=True) if name != AT}
