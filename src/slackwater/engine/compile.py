@@ -22,9 +22,9 @@ from slackwater.engine.operators.steps import (
     Renumber,
     RowWise,
     Span,
+    Unique,
     applied,
 )
-from slackwater.engine.operators.unique import Unique
 from slackwater.engine.plan import (
     Aggregate,
     Chain,

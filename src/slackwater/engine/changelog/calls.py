@@ -21,7 +21,7 @@ from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.types import known_type
 from slackwater.engine.numbers.finish import FUNCTIONS
 from slackwater.engine.numbers.tally import ROWS, Tally
-from slackwater.engine.operators.arguments import LEAST, Arguments, not_here
+from slackwater.engine.operators.aggregates import LEAST, Arguments, not_here
 from slackwater.engine.plan import Call
 
 

@@ -11,8 +11,7 @@ from slackwater.engine.changelog.join import Joined
 from slackwater.engine.changelog.log import Log, Tuples, of_tuples
 from slackwater.engine.changelog.meeting import Meeting
 from slackwater.engine.changelog.minus import Without
-from slackwater.engine.changelog.numbers import numbering, renumbered
-from slackwater.engine.changelog.rowwise import filtered, projected, streamed, united, windowed
+from slackwater.engine.changelog.rowwise import filtered, numbering, projected, renumbered, streamed, united, windowed
 from slackwater.engine.changelog.sequence import Ordered as InOrder
 from slackwater.engine.changelog.sequence import placed
 from slackwater.engine.changelog.turns import Turns as Turning

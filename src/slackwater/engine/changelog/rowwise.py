@@ -9,12 +9,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from slackwater.engine.changelog.log import Log, Tuples, in_order, of_tuples, together
 from slackwater.engine.columns.arrays import LATEST, Bools, Ints, table, true
+from slackwater.engine.columns.state import Memory
 from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.engine.operators.steps import projected as values_of
-from slackwater.engine.plan import Item, Tree
+from slackwater.engine.plan import NUMBERED, Item, Tree
 
 
 def windowed(log: Log, length: int) -> Log:
@@ -81,3 +83,22 @@ def _sided(tuples: Tuples, side: int, width: int, like: Tuples) -> Tuples:
     spare: Ints = np.full(len(tuples), -1)
     ids = (np.full(len(tuples), side), *tuples.ids, *(spare,) * (width - len(tuples.ids)))
     return Tuples(rows, tuples.start, tuples.end, ids)
+
+
+# The numbers of rows, from 1 on, as one more column of their tuples.
+
+
+def numbering(log: Log) -> Log:
+    """The rows of an input: their identity counts from 0."""
+    return replace(log, born=_with(log.born, log.born.ids[0] + 1), ended=_with(log.ended, log.ended.ids[0] + 1))
+
+
+def renumbered(memory: Memory, name: str, log: Log) -> Log:
+    """The rows of a stream that come in their order. Kept, under a name: their count."""
+    first = memory.number(name) + 1
+    memory.put(name, first - 1 + len(log.born))
+    return of_tuples(_with(log.born, np.arange(first, first + len(log.born))))
+
+
+def _with(tuples: Tuples, number: Ints) -> Tuples:
+    return tuples.holding(tuples.rows.append_column(NUMBERED, pa.array(number)))

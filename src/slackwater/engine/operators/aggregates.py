@@ -13,16 +13,16 @@ from slackwater.engine.columns.arrays import NO_INTS, Bools, Ints, table
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.columns.types import known_type
-from slackwater.engine.numbers.finish import FUNCTIONS
-from slackwater.engine.numbers.tally import ROWS, Tally
-from slackwater.engine.operators.arguments import LEAST, Arguments, not_here
+from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.numbers.finish import FUNCTIONS, finished
+from slackwater.engine.numbers.tally import ROWS, Argument, Tally
 from slackwater.engine.operators.distinct import Distinct
-from slackwater.engine.operators.ends import Ends
+from slackwater.engine.operators.ends import Ends, Firsts
 from slackwater.engine.operators.entries import ARRIVAL, POSITION, TIME, Clock, Merge, Points
 from slackwater.engine.operators.extremes import Extremes
-from slackwater.engine.operators.handover import Firsts
 from slackwater.engine.operators.sums import Sums
-from slackwater.engine.plan import Call
+from slackwater.engine.plan import Call, Tree
+from slackwater.errors import QueryError
 
 SUMS = "sums"
 Fresh = dict[str, pa.RecordBatch]
@@ -158,3 +158,53 @@ class Aggregates:
 
 def _array(values: Ints | pa.Array) -> pa.Array:
     return pa.array(values) if isinstance(values, np.ndarray) else values
+
+
+# The arguments of aggregate calls: each evaluated into one column, and what of it is summed.
+
+
+LEAST = {"min": True, "max": False, "bool_and": True, "bool_or": False}
+"""The functions that are an extreme of their group, and whether it is the least."""
+SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+
+
+class Arguments:
+    """The columns that calls over rows like `sample`, which has the columns and no rows, need."""
+
+    def __init__(self, sample: Rows) -> None:
+        self.trees: dict[str, Tree] = {}
+        self.kinds: dict[str, pa.DataType] = {}
+        self.counted: dict[str, Argument] = {}
+        self._sample = sample
+
+    def evaluated(self, rows: Rows) -> dict[str, pa.Array]:
+        """All of them over rows."""
+        return {name: evaluate(tree, rows) for name, tree in self.trees.items()}
+
+    def column(self, tree: Tree) -> str:
+        """The column that an argument is evaluated into; equal arguments share one."""
+        known = {each: name for name, each in self.trees.items()}
+        name = known.get(tree, f"a{len(self.trees)}")
+        self.trees[name] = tree
+        self.kinds[name] = evaluate(tree, self._sample).type
+        return name
+
+    def summed(self, function: str, name: str | None) -> Callable[[Tally], pa.Array]:
+        """What reads the value of a function from sums; without a column it counts rows."""
+        if name is None:
+            return lambda sums: finished(function, sums, None, None)
+        if function != "count" and pa.types.is_string(self.kinds[name]):
+            raise not_here(f"{function} of text")
+        known = self.counted.get(name, Argument(name))
+        self.counted[name] = Argument(name, known.summed or function != "count", known.squared or function in SQUARED)
+        place, kind = list(self.counted).index(name), self.kinds[name]
+        return lambda sums: finished(function, sums, place, kind)
+
+
+def not_here(what: str) -> QueryError:
+    return QueryError(
+        "SW-354",
+        f"{what} cannot be computed in the fused operator",
+        expected="count, count(distinct), sum, avg, min, max, first, last, stddev, variance",
+        hint="use another aggregate, or compute it over what this query yields",
+    )

@@ -8,13 +8,15 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Bools, Ints, joined, picked, valid
-from slackwater.engine.columns.order import bounds, counted, firsts, in_sequence
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Ints, joined, picked, table, valid
+from slackwater.engine.columns.order import bounds, counted, firsts, in_sequence, positions
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.entries import (
     ARRIVAL,
     CODE,
+    ENTER,
     EXIT,
+    PART,
     POSITION,
     TIME,
     Clock,
@@ -23,6 +25,7 @@ from slackwater.engine.operators.entries import (
     Shelf,
     column,
     merged_runs,
+    part_of,
 )
 
 VALUE = "value"
@@ -107,3 +110,149 @@ def _lasts(layout: Layout) -> Bools:
     last = np.zeros(len(layout.order), np.bool_)
     last[layout.order[ends - 1]] = True
     return last
+
+
+# FIRST over windows of rows in sequence: when the first row of a window goes, the next of its group takes over.
+#
+# That moment is known when the later row comes: it is the exit of the row before it. So an entry waits under the clock
+# of its handover, and at a batch only those are looked at whose time has come. Kept: per group the first value, and
+# the entries that are to take over.
+
+
+UNTIL = "until"
+"""The exit of an entry whose `exit` in the store is that of its handover."""
+
+
+class Firsts:
+    """The value of the first row of each window; with `skips`, of those that are not NULL."""
+
+    def __init__(self, name: str, argument: str, skips: bool) -> None:
+        self.name = name
+        self.argument = argument
+        self.skips = skips
+
+    def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
+        values = rows.column(self.argument)
+        entries = base.append_column(VALUE, values)
+        return picked(entries, valid(values)) if self.skips else entries
+
+    def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
+        """The first of those that come and go together."""
+        order, starts = merged_runs(entries)
+        return picked(entries, order[starts])
+
+    def step(self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, known: Bools) -> pa.Array | None:
+        """The values at the points; then who is first from now on, and who takes over later.
+
+        By code, `known` says whether the group had entries before.
+        """
+        due, store = clock.expire(memory.store(self.name, EXIT))
+        fresh = self._fresh(memory, clock, new, known)
+        pieces = [piece for piece in (self._heads(memory, new, known), due) if piece is not None]
+        heirs = _Heirs(clock, [*pieces, fresh])
+        found = heirs.at(points) if len(points) else None
+        self._keep_heads(memory, heirs, len(known))
+        late = heirs.waiting(fresh)
+        memory.put_store(self.name, store.add(picked(fresh, late).drop_columns([ENTER])))
+        return found
+
+    def _fresh(self, memory: Memory, clock: Clock, new: pa.RecordBatch, known: Bools) -> pa.RecordBatch:
+        """The new entries by group, with their handover: the exit of the one before, if that has not gone yet."""
+        new = picked(new, counted(column(new, CODE)))
+        code, exits, part = column(new, CODE), column(new, EXIT), part_of(new)
+        last = resized(memory.ints(f"{self.name}.last"), len(known), known)
+        first = firsts(code)
+        handover = np.where(first, last[code], np.append(EARLIEST, exits)[:-1])
+        gone = clock.before if part is None or isinstance(clock.before, int) else clock.before[part]
+        handover = np.where(handover > gone, handover, EARLIEST)
+        np.maximum.at(last, code, exits)
+        memory.put(f"{self.name}.last", last)
+        names = {CODE: code, ENTER: column(new, ENTER), EXIT: handover, UNTIL: exits, VALUE: new.column(VALUE)}
+        made = table(names if part is None else names | {PART: part})
+        return picked(made, first | (handover < exits))
+
+    def _heads(self, memory: Memory, new: pa.RecordBatch, known: Bools) -> pa.RecordBatch | None:
+        """Who was first in each group."""
+        value = memory.column(f"{self.name}.value")
+        if value is None:
+            return None
+        until = resized(memory.ints(f"{self.name}.until"), len(known), known)
+        code = np.flatnonzero(until > EARLIEST)
+        ends = np.full(len(code), EARLIEST)
+        columns = {CODE: code, EXIT: ends, UNTIL: until[code], VALUE: value.take(pa.array(code))}
+        if PART in new.schema.names:
+            columns[PART] = memory.ints(f"{self.name}.part")[code]
+        return table(columns)
+
+    def _keep_heads(self, memory: Memory, heirs: _Heirs, size: int) -> None:
+        code, place = heirs.heads()
+        until = np.full(size, EARLIEST)
+        until[code] = heirs.until[place]
+        source, there = np.zeros(size, np.int64), np.zeros(size, np.bool_)
+        source[code], there[code] = place, True
+        memory.put(f"{self.name}.until", until)
+        memory.put(f"{self.name}.value", heirs.values.take(pa.array(source, mask=~there)))
+        if heirs.part is not None:
+            part = np.zeros(size, np.int64)
+            part[code] = heirs.part[place]
+            memory.put(f"{self.name}.part", part)
+
+
+def resized(values: Ints, size: int, known: Bools) -> Ints:
+    """Values by code, for as many codes as there are now; of those that are not known none."""
+    made = np.full(size, EARLIEST)
+    made[: len(values)] = values[:size]
+    made[~known] = EARLIEST
+    return made
+
+
+class _Heirs:
+    """Entries by group in the order of their handovers."""
+
+    def __init__(self, clock: Clock, pieces: list[pa.RecordBatch]) -> None:
+        self.clock = clock
+        code = np.concatenate([column(piece, CODE) for piece in pieces])
+        order = counted(code)
+        self.code = code[order]
+        self.handover = np.concatenate([column(piece, EXIT) for piece in pieces])[order]
+        self.until = np.concatenate([column(piece, UNTIL) for piece in pieces])[order]
+        enter = np.full(len(code), EARLIEST)
+        enter[len(code) - pieces[-1].num_rows :] = column(pieces[-1], ENTER)
+        self.enter = enter[order]
+        self.values = joined([piece.column(VALUE) for piece in pieces]).take(pa.array(order))
+        self.part: Ints | None = None
+        if PART in pieces[-1].schema.names:
+            self.part = np.concatenate([column(piece, PART) for piece in pieces])[order]
+
+    def at(self, points: Points) -> pa.Array:
+        """Who is first at each point: the last that has come and taken over, unless it has gone."""
+        handover = self._resolved(self.handover)
+        last = np.minimum(
+            positions(self.code, handover, points.code, points.exit),
+            positions(self.code, self.enter, points.code, points.enter),
+        )
+        there = last > np.searchsorted(self.code, points.code)
+        place = np.where(there, last - 1, 0)
+        if len(self.code):
+            there &= self._resolved(self.until)[place] > points.exit
+        return self.values.take(pa.array(place, mask=~there))
+
+    def heads(self) -> tuple[Ints, Ints]:
+        """The codes that have a first from now on, and where that is."""
+        now = self.clock.now if self.part is None or isinstance(self.clock.now, int) else self.clock.now[self.part]
+        ready = np.flatnonzero(self.handover <= now)
+        code = self.code[ready]
+        last = ready[np.append(code[1:] != code[:-1], True)] if len(ready) else ready
+        limit = now if isinstance(now, int) else now[last]
+        last = last[self.until[last] > limit]
+        return self.code[last], last
+
+    def waiting(self, fresh: pa.RecordBatch) -> Bools:
+        """Which of the new entries take over after this batch."""
+        return self.clock.is_live(fresh)
+
+    def _resolved(self, exits: Ints) -> Ints:
+        """In the measure of the points; the beginning of time stays what it is."""
+        known = exits > EARLIEST
+        safe = np.where(known, exits, LATEST)
+        return np.where(known, self.clock.resolve(safe, self.part), EARLIEST)

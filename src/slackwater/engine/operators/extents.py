@@ -20,14 +20,12 @@ from slackwater.engine.columns.order import in_sequence
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.segments import aligned
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.emission import arranged, groups_emitted, marked
+from slackwater.engine.operators.emission import Relation, arranged, groups_emitted, marked
 from slackwater.engine.operators.entries import ARRIVAL, ENTER, POSITION, TIME, Clock, Merge, base, column, dense_store
 from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.instants import Schedule
-from slackwater.engine.operators.placing import Below, below
-from slackwater.engine.operators.relation import Relation
 from slackwater.engine.operators.schedules import boundary_marks
-from slackwater.engine.operators.steps import Span
+from slackwater.engine.operators.steps import Below, Span, below
 from slackwater.engine.plan import Aggregate, Step, Window
 
 

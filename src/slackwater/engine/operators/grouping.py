@@ -17,7 +17,7 @@ from slackwater.engine.columns.types import known_type
 from slackwater.engine.expressions.evaluate import evaluate, marks_of
 from slackwater.engine.operators.aggregates import Aggregates
 from slackwater.engine.operators.groups import Groups
-from slackwater.engine.operators.placing import Below, below
+from slackwater.engine.operators.steps import Below, below
 from slackwater.engine.plan import Aggregate, Item, Project, Step, trees_of
 from slackwater.errors import QueryError
 

@@ -15,14 +15,11 @@ from slackwater.engine.columns.arrays import Bools
 from slackwater.engine.columns.keys import ranked
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.emission import arranged, groups_emitted, marked
+from slackwater.engine.operators.emission import Relation, arranged, groups_emitted, marked
 from slackwater.engine.operators.entries import base
 from slackwater.engine.operators.grouping import Grouping
-from slackwater.engine.operators.nth_rows import AtEveryNth
-from slackwater.engine.operators.placing import Below, below
-from slackwater.engine.operators.relation import Relation
-from slackwater.engine.operators.schedules import AtBoundaries, AtRows, Scheduled
-from slackwater.engine.operators.steps import Span, applied
+from slackwater.engine.operators.schedules import AtBoundaries, AtEveryNth, AtRows, Scheduled
+from slackwater.engine.operators.steps import Below, Span, applied, below
 from slackwater.engine.plan import Aggregate, Step, Window
 
 SEQUENCE = "sequence"

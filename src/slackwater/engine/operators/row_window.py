@@ -20,9 +20,8 @@ from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.entries import Clock, Points, base
 from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.groups import Parts
-from slackwater.engine.operators.placing import below
 from slackwater.engine.operators.schedules import counting
-from slackwater.engine.operators.steps import Span, applied
+from slackwater.engine.operators.steps import Span, applied, below
 from slackwater.engine.plan import Aggregate, Step, Window
 
 

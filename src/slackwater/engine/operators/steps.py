@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, picked, table, true
-from slackwater.engine.columns.keys import dense, normal
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table, true
+from slackwater.engine.columns.keys import dense, normal, ranked
 from slackwater.engine.columns.order import bounds, counted, firsts, stable
-from slackwater.engine.columns.rows import ROW_NUMBER, TIME, Rows, after, caused, packed, unpacked
+from slackwater.engine.columns.rows import INSTANT, ROW_NUMBER, TIME, Rows, after, caused, packed, unordered, unpacked
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.columns.types import known_type
 from slackwater.engine.expressions.evaluate import evaluate
@@ -150,3 +150,56 @@ class LastOfSlots:
             _, ends = bounds(firsts(code[order], slot[order]))
             last[order[ends - 1]] = True
         return last
+
+
+# Rows below a window: what its filters and projections leave of them, and which row each one was.
+
+
+PLACE = "place"
+
+
+class Below(NamedTuple):
+    """The rows that are left, the rows of the stream, and the place of the former among the latter (None: all)."""
+
+    rows: Rows
+    stream: Rows
+    place: Index | None
+
+    def of(self, values: Ints) -> Ints:
+        """What belongs to the stream's rows, for those that are left."""
+        return values if self.place is None else values.take(self.place)
+
+    def column(self, name: str) -> pa.Array:
+        """A column of the stream, for the rows that are left."""
+        column = self.stream.column(name)
+        return column if self.place is None else column.take(pa.array(self.place))
+
+
+def below(inner: Sequence[Step], rows: Rows, seen: Bools | None = None) -> Below:
+    """Filters and projections over the rows, or over those that are to be seen."""
+    if not inner and (seen is None or seen.all()):
+        return Below(rows, rows, None)
+    marked = Rows(rows.batch, rows.time, {**rows.marks, PLACE: pa.array(np.arange(len(rows)))})
+    left = applied(inner, marked if seen is None else marked.at(seen))
+    marks = {name: mark for name, mark in left.marks.items() if name != PLACE}
+    return Below(Rows(left.batch, left.time, marks), rows, left.marks[PLACE].to_numpy())
+
+
+# DISTINCT over what an instant yields: each row once, in the order of its columns. Nothing is kept.
+
+
+class Unique:
+    """The rows of an instant are all in one batch: equal ones are found there."""
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        rows = unordered(rows)
+        if not len(rows):
+            return rows, span
+        columns = [normal(column) for column in rows.batch.columns]
+        _, first = dense([rows.marks[INSTANT], *columns])
+        once = rows.at(np.sort(first))
+        columns = [normal(column) for column in once.batch.columns]
+        rank = ranked([once.marks[INSTANT], *columns])
+        order = np.empty(len(rank), np.int64)
+        order[rank] = np.arange(len(rank))
+        return once.at(order), span

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
@@ -31,6 +31,7 @@ from slackwater.algebra.nodes import (
 from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.spark.batches import Batch
 from slackwater.spark.planner.fused.fuse import chains, describe
+from slackwater.spark.planner.fused.split import split
 from slackwater.spark.planner.plan import compile_plan, is_entry
 from slackwater.spark.planner.ways import Host, copies_of, way_of
 from slackwater.spark.run.sides import Beside
@@ -61,13 +62,25 @@ class Physical:
 def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     """How `compile_plan` runs a plan over these streams; nothing is started."""
     way = way_of(plan)
-    reason = way.reason if way.host is Host.NATIVE else f"{way.reason}; {describe(plan, chain=chains(streams))}"
+    reason = way.reason
+    if way.host is Host.FUSED:
+        computed = ", ".join(split(plan).computed)
+        reason = f"{reason}; {describe(plan, chain=chains(streams))}"
+        reason += f"; Spark computes before it: {computed}" if computed else ""
     return Physical(way.host, reason, placements(plan), explain(compile_plan(plan, streams)))
 
 
 def placements(plan: Plan) -> tuple[Placed, ...]:
     """Return who runs each operator of a plan, the root first, then each input with all that is below it."""
-    return tuple(_placed(plan, way_of(plan).host, emits_changes(plan)))
+    host = way_of(plan).host
+    after = split(plan).after if host is Host.FUSED else None
+    steps = after.steps if after else ()
+    return tuple(_after(each) if each.node in steps else each for each in _placed(plan, host, emits_changes(plan)))
+
+
+def _after(placed: Placed) -> Placed:
+    """An operator that Spark runs over what the engine yields."""
+    return replace(placed, where="native", how="row by row, over what the engine yields")
 
 
 def physical_beside(entry: Beside, reader: Pipeline, streams: Mapping[str, DataFrame]) -> Physical:

@@ -53,6 +53,12 @@ class Split:
     core: Plan
     after: After | None = None
 
+    @property
+    def computed(self) -> tuple[str, ...]:
+        """The expressions that Spark evaluates before rows reach the engine."""
+        items = [item for entry in self.entries for item in entry.columns if item.name.startswith(COMPUTED)]
+        return tuple(dict.fromkeys(item.expr.sql for item in items))
+
     def with_types(self, types: Types) -> Split:
         """The same with the types that Spark gives to the columns of the streams."""
         return replace(self, core=_typed(self.core, types))
