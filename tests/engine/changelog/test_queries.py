@@ -185,6 +185,8 @@ QUERIES = {
     "greatest number": "SELECT id, MAX(row_number) AS latest FROM Readings [RANGE 5 seconds] GROUP BY id",
     "bounds of extents above a subquery": """SELECT n, window_start, window_end FROM (SELECT id, COUNT(*) AS n
         FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id) AS q""",
+    "groups by the bounds of extents": """SELECT id, window_end, COUNT(*) AS n, window_start FROM Readings
+        [RANGE 4 seconds SLIDE 2 seconds] GROUP BY id, window_end, window_start""",
     "bounds of extents above a sample": """SELECT DISTINCT n, window_start FROM (SELECT id, COUNT(*) AS n
         [FREQUENCY 2 TUPLES] FROM Readings [RANGE 6 seconds SLIDE 3 seconds] GROUP BY id) AS q""",
     "whole numbers with fractions": "SELECT id, v FROM Readings [RANGE 4 seconds] UNION ALL SELECT v, x FROM Readings",

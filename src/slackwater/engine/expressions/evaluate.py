@@ -192,3 +192,14 @@ def marks_of(tree: Any) -> set[str]:
     if not isinstance(tree, tuple) or not tree or tree[0] in ("column", "literal"):
         return set()
     return {tree[1]} if tree[0] == "mark" else set().union(*map(marks_of, tree))
+
+
+def columns_of(tree: Any) -> set[str]:
+    """The columns that a tree names.
+
+    >>> sorted(columns_of(("+", ("column", "a"), ("mark", "row_number"))))
+    ['a']
+    """
+    if not isinstance(tree, tuple) or not tree or tree[0] in ("mark", "literal"):
+        return set()
+    return {tree[1]} if tree[0] == "column" else set().union(*map(columns_of, tree))

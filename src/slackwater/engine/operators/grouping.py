@@ -1,7 +1,7 @@
 """GROUP BY over a window: which group a row belongs to, and the result rows of groups.
 
 The groups of a partitioned window are those of its parts: the key is the partition columns and the group's items. An
-item that is a mark of the instant (`window_end`) is the same for all rows there, and is no part of the key.
+item that depends on the instant alone (`window_end`) is the same for all rows there, and is no part of the key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from slackwater.engine.columns.arrays import table
 from slackwater.engine.columns.keys import Keys, normal
 from slackwater.engine.columns.rows import ORDER, Rows, ordering
 from slackwater.engine.columns.types import known_type
-from slackwater.engine.expressions.evaluate import evaluate, marks_of
+from slackwater.engine.expressions.evaluate import columns_of, evaluate, marks_of
 from slackwater.engine.operators.aggregates import Aggregates
 from slackwater.engine.operators.groups import Groups
 from slackwater.engine.operators.steps import Below, below
@@ -63,7 +63,7 @@ class Grouping:
     def result(self, keys: Sequence[pa.Array], calls: Sequence[pa.Array], instants: Rows) -> Rows:
         """Result rows from key columns and calls, with the marks and times of the instants."""
         pairs = zip(self.items, self.places, strict=True)
-        columns = [instants.mark(item.tree[1]) if place < 0 else keys[place] for item, place in pairs]
+        columns = [evaluate(item.tree, instants) if place < 0 else keys[place] for item, place in pairs]
         group = [column.cast(kind) for column, kind in zip(columns, self.kinds, strict=True)]
         rows = instants.holding(table(dict(zip(self.names, [*group, *calls], strict=True))))
         return _by_key(rows, keys) if self.ordered and not ordering(rows) else rows
@@ -86,7 +86,8 @@ def _name(item: Item) -> str:
 
 
 def is_mark(item: Item) -> bool:
-    return bool(item.tree[0] == "mark")
+    """Whether an item says something of the instant alone, which is the same for all rows there."""
+    return bool(marks_of(item.tree)) and not columns_of(item.tree)
 
 
 def refuse_marks(inner: Sequence[Step], aggregate: Aggregate) -> None:
