@@ -89,7 +89,8 @@ def test_a_batch_dataframe_is_answered_as_a_whole(spark):
             "SYNC",
         ),
         ("SELECT R.id FROM Readings R [RANGE 5 seconds], Events E [RANGE 5 seconds] WHERE R.id = E.id", "two streams"),
-        ("SELECT id, soundex(kind) FROM Readings [RANGE 5 TUPLES]", "soundex"),
+        ("SELECT MAX_BY(id, v) FROM Readings [RANGE 5 TUPLES]", "max_by"),
+        ("SELECT soundex(kind) AS s, MAX(v) FROM Readings [RANGE 5 TUPLES] GROUP BY soundex(kind)", None),
         ("SELECT MAX(v) FROM Readings [RANGE 5 TUPLES]", None),
     ],
 )

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import count
 
 from sqlglot import exp
 
@@ -21,6 +22,7 @@ from slackwater.algebra.nodes import Item, Plan
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field, Schema
 from slackwater.spark.operator.entry import Entry
 from slackwater.spark.planner.fused.expressions import is_small, may_fail
+from slackwater.spark.planner.fused.lowering import FUNCTIONS
 from slackwater.spark.planner.narrow import covered
 
 COMPUTED = "#"
@@ -142,7 +144,7 @@ class _Stream:
 
 class _Divided:
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+        self.numbers = count(1)
         controls = [node for node in ops.walk(plan) if isinstance(node, ops.Disorder)]
         numbered = _names(plan, "row_number")
         self.streams: dict[str, _Stream] = {}
@@ -273,21 +275,16 @@ class _Divided:
             return replace(below, schema=schema_of(plan), origins=origins, refs=refs)
         written = [_written(tree, below) for tree in trees]
         origins = tuple(_composed(tree, below) for tree in trees)
-        more: dict[str, _Ref] = {}
+        more: dict[_Ref, str] = {}
 
         def ask(origin: _Origin) -> _Ref:
             for item, known in zip(plan.items, origins, strict=True):
                 if known is not None and known.source is origin.source and text(known.tree) == text(origin.tree):
                     return _Ref(("", item.name))
             ref = below.ask(origin)
-            names = {item.name.lower() for item in plan.items}
-            name = next(
-                name
-                for name in (ref[1], *(f"{COMPUTED}{ref[1]}{number}" for number in range(len(more) + 2)))
-                if name.lower() not in names and more.get(name, ref) == ref
-            )
-            more[name] = ref
-            return _Ref(("", name))
+            if ref not in more:  # a name of its own: the other side of a join may have the same column
+                more[ref] = f"{COMPUTED}p{next(self.numbers)}"
+            return _Ref(("", more[ref]))
 
         def build() -> Plan:
             child = below.build()
@@ -295,7 +292,7 @@ class _Divided:
                 Item(item.name, _expr(tree, child, item.expr.type))
                 for item, tree in zip(plan.items, written, strict=True)
             ]
-            passed = [Item(name, _column(child, ref)) for name, ref in more.items()]
+            passed = [Item(name, _column(child, ref)) for ref, name in more.items()]
             return ops.Project(child, (*own, *passed))
 
         refs = tuple(_Ref(("", item.name)) for item in plan.items)
@@ -514,6 +511,10 @@ def _written_call(tree: Tree, below: _Frame) -> Tree:
         made = tree.copy()
         made.set("this", distinct)
         return made
+    if isinstance(tree, exp.CountIf):
+        tree = exp.Count(this=exp.Case(ifs=[exp.If(this=tree.this.copy(), true=exp.Literal.number(1))]))
+    if type(tree) not in FUNCTIONS:
+        return tree.copy()  # it is refused when it is lowered, as it was written
     if isinstance(tree, exp.Count) and len(list(tree.iter_expressions())) > 1:
         known = [exp.Is(this=each.copy(), expression=exp.Null()).not_() for each in tree.iter_expressions()]
         tree = exp.Count(this=exp.Case(ifs=[exp.If(this=exp.and_(*known), true=exp.Literal.number(1))]))
@@ -552,7 +553,11 @@ def _node(ref: _Ref) -> exp.Column:
 
 
 def _expr(tree: Tree, child: Plan, kind: str) -> Expr:
-    """An expression over the columns of an operator of the core."""
+    """An expression over the columns of an operator of the core.
+
+    A column has the type that Spark gave it, and a DECIMAL the precision that follows from it, whatever was inferred
+    before Spark was asked.
+    """
     schema = schema_of(child)
 
     def spell(node: Tree) -> Tree:
@@ -562,13 +567,13 @@ def _expr(tree: Tree, child: Plan, kind: str) -> Expr:
             return exp.column(node.name.lower())
         return column_node(_reference(schema, _Ref((node.table, node.name))))
 
-    return Expr(text(tree.transform(spell)), kind)
+    known = UNKNOWN if isinstance(tree, exp.Column) or kind.startswith("decimal") else kind
+    return Expr(text(tree.transform(spell)), known)
 
 
 def _column(child: Plan, ref: _Ref) -> Expr:
     schema = schema_of(child)
-    found = schema.find(_reference(schema, ref))
-    return Expr(text(column_node(schema.reference(found))), found.type)
+    return Expr(text(column_node(_reference(schema, ref))), UNKNOWN)
 
 
 def _reference(schema: Schema, ref: _Ref) -> str:
