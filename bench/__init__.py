@@ -11,6 +11,7 @@ BENCHMARKS = {
     "adcj": "bench.disorder.adcj",
     "win": "bench.disorder.win",
     "kernels": "bench.windows.kernels",
+    "hold": "bench.windows.hold",
     "frequency": "bench.windows.frequency",
     "fused": "bench.windows.spark",
     "changelog-speed": "bench.changelog.speed",

@@ -22,13 +22,24 @@ from slackwater.algebra.nodes import Item, Plan
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field, Schema
 from slackwater.spark.operator.entry import Entry
 from slackwater.spark.planner.fused.expressions import is_small, may_fail
-from slackwater.spark.planner.fused.lowering import FUNCTIONS
+from slackwater.spark.planner.fused.frames import (
+    Frame,
+    Origin,
+    Ref,
+    Source,
+    column_of,
+    compose,
+    expr_over,
+    guarded_by,
+    reference_of,
+    rewrite,
+    rewrite_call,
+    rewrite_condition,
+)
 from slackwater.spark.planner.narrow import covered
 
 COMPUTED = "#"
 """The names of computed columns begin with this, so that no column of a stream is named so."""
-LAZY = (exp.And, exp.Or, exp.Case, exp.If, exp.Coalesce)
-"""What evaluates an operand only where the operands before it ask for it."""
 Types = Mapping[str, Mapping[str, str]]
 """By stream, the types of its columns as Spark has them."""
 
@@ -73,53 +84,6 @@ def split(plan: Plan) -> Split:
     build, after = divided.finish(plan)
     core = build()
     return Split(divided.entries(core), divided.narrow(core), after)
-
-
-class _Ref(tuple[str, str]):
-    """A column of the core by its qualifier and its name."""
-
-    __slots__ = ()
-
-
-class _Source:
-    """A scan at one place of the plan. A view that is read twice has the same scan at two places."""
-
-    __slots__ = ("scan",)
-
-    def __init__(self, scan: ops.Scan) -> None:
-        self.scan = scan
-
-
-@dataclass(frozen=True, slots=True)
-class _Origin:
-    """A column as an expression over the columns of one scan, by their plain names."""
-
-    source: _Source
-    tree: Tree
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """An operator of the core: what its columns in the plan come from, and where they are now.
-
-    `guards` has for each scan below the conditions that its rows have passed, None where rows may be missing for
-    other reasons. `ask` adds a computed column and says where it is; `build` makes the operator once all were asked.
-    """
-
-    schema: Schema
-    origins: tuple[_Origin | None, ...]
-    refs: tuple[_Ref, ...]
-    guards: Mapping[_Source, tuple[Tree, ...] | None]
-    ask: Callable[[_Origin], _Ref]
-    build: Callable[[], Plan]
-    bare: bool = False
-
-    def place(self, reference: str) -> int | None:
-        """Which column a reference means; None for an attribute of the instant."""
-        if not self.schema.matching(reference) and reference.lower() in PSEUDO_COLUMNS:
-            return None
-        found = self.schema.find(reference)
-        return next(place for place, each in enumerate(self.schema.fields) if each is found)
 
 
 @dataclass(slots=True)
@@ -191,7 +155,7 @@ class _Divided:
 
     # the operators
 
-    def frame(self, plan: Plan) -> _Frame:
+    def frame(self, plan: Plan) -> Frame:
         match plan:
             case ops.Scan():
                 return self._scan(plan)
@@ -217,96 +181,97 @@ class _Divided:
             case ops.Emit():
                 raise AssertionError("an Emit is the root of a plan")
 
-    def _scan(self, scan: ops.Scan) -> _Frame:
-        schema, stream, source = schema_of(scan), self.streams[scan.stream], _Source(scan)
-        origins = tuple(_Origin(source, column_node(each.name)) for each in schema)
-        refs = tuple(_Ref((each.qualifier, each.name)) for each in schema)
+    def _scan(self, scan: ops.Scan) -> Frame:
+        schema, stream, source = schema_of(scan), self.streams[scan.stream], Source(scan)
+        origins = tuple(Origin(source, column_node(each.name)) for each in schema)
+        refs = tuple(Ref((each.qualifier, each.name)) for each in schema)
 
-        def ask(origin: _Origin) -> _Ref:
-            return _Ref((scan.alias, stream.column(origin.tree)))
+        def ask(origin: Origin) -> Ref:
+            return Ref((scan.alias, stream.column(origin.tree)))
 
         def build() -> Plan:
             computed = tuple(Field(item.name, item.expr.type) for item in stream.computed.values())
             return replace(scan, fields=scan.fields + computed)
 
-        return _Frame(schema, origins, refs, {source: ()}, ask, build)
+        return Frame(schema, origins, refs, {source: ()}, ask, build)
 
-    def _passed(self, plan: ops.Window | ops.Frequency, below: _Frame) -> _Frame:
+    def _passed(self, plan: ops.Window | ops.Frequency, below: Frame) -> Frame:
         """An operator that yields rows of its input as they are."""
 
         def build() -> Plan:
             child = below.build()
             by = [below.refs[place] for place in map(below.place, plan.by) if place is not None]
-            return replace(plan, child=child, by=tuple(_reference(schema_of(child), ref) for ref in by))
+            return replace(plan, child=child, by=tuple(reference_of(schema_of(child), ref) for ref in by))
 
         return replace(below, build=build, bare=False)
 
-    def _named(self, plan: ops.Subquery | ops.View, below: _Frame) -> _Frame:
+    def _named(self, plan: ops.Subquery | ops.View, below: Frame) -> Frame:
         schema = schema_of(plan)
 
-        def ask(origin: _Origin) -> _Ref:
-            return _Ref((plan.alias, below.ask(origin)[1]))
+        def ask(origin: Origin) -> Ref:
+            return Ref((plan.alias, below.ask(origin)[1]))
 
-        refs = tuple(_Ref((plan.alias, name)) for _, name in below.refs)
+        refs = tuple(Ref((plan.alias, name)) for _, name in below.refs)
         build = lambda: replace(plan, query=below.build())  # noqa: E731
-        return _Frame(schema, below.origins, refs, below.guards, ask, build)
+        return Frame(schema, below.origins, refs, below.guards, ask, build)
 
-    def _selected(self, plan: ops.Select, below: _Frame) -> _Frame:
+    def _selected(self, plan: ops.Select, below: Frame) -> Frame:
         condition = plan.condition
-        origin = _composed(parsed(condition.sql), below)
+        origin = compose(parsed(condition.sql), below)
         stream = None if origin is None else self.streams[origin.source.scan.stream]
         if origin is not None and stream is not None and below.bare and stream.may_drop:
             stream.conditions.append(Expr(text(origin.tree), "boolean"))
             return below
         joins = isinstance(plan.child, ops.Join)
-        written = _written_condition(condition, below) if joins else _written(parsed(condition.sql), below)
-        guards = {source: _guarded(known, origin, source) for source, known in below.guards.items()}
+        written = rewrite_condition(condition, below) if joins else rewrite(parsed(condition.sql), below)
+        guards = {source: guarded_by(known, origin, source) for source, known in below.guards.items()}
 
         def build() -> Plan:
             child = below.build()
-            return replace(plan, child=child, condition=_expr(written, child, "boolean"))
+            return replace(plan, child=child, condition=expr_over(written, child, "boolean"))
 
         return replace(below, guards=guards, build=build, bare=False)
 
-    def _projected(self, plan: ops.Project, below: _Frame) -> _Frame:
+    def _projected(self, plan: ops.Project, below: Frame) -> Frame:
         trees = [parsed(item.expr.sql) for item in plan.items]
         if below.bare and (places := _as_they_are(plan, below)) is not None:
             origins, refs = zip(*((below.origins[place], below.refs[place]) for place in places), strict=True)
             return replace(below, schema=schema_of(plan), origins=origins, refs=refs)
-        written = [_written(tree, below) for tree in trees]
-        origins = tuple(_composed(tree, below) for tree in trees)
-        more: dict[_Ref, str] = {}
+        written = [rewrite(tree, below) for tree in trees]
+        origins = tuple(compose(tree, below) for tree in trees)
+        more: dict[Ref, str] = {}
 
-        def ask(origin: _Origin) -> _Ref:
+        def ask(origin: Origin) -> Ref:
             for item, known in zip(plan.items, origins, strict=True):
                 if known is not None and known.source is origin.source and text(known.tree) == text(origin.tree):
-                    return _Ref(("", item.name))
+                    return Ref(("", item.name))
             ref = below.ask(origin)
             if ref not in more:  # a name of its own: the other side of a join may have the same column
                 more[ref] = f"{COMPUTED}p{next(self.numbers)}"
-            return _Ref(("", more[ref]))
+            return Ref(("", more[ref]))
 
         def build() -> Plan:
             child = below.build()
             own = [
-                Item(item.name, _expr(tree, child, item.expr.type))
+                Item(item.name, expr_over(tree, child, item.expr.type))
                 for item, tree in zip(plan.items, written, strict=True)
             ]
-            passed = [Item(name, _column(child, ref)) for ref, name in more.items()]
+            passed = [Item(name, column_of(child, ref)) for ref, name in more.items()]
             return ops.Project(child, (*own, *passed))
 
-        refs = tuple(_Ref(("", item.name)) for item in plan.items)
-        return _Frame(schema_of(plan), origins, refs, below.guards, ask, build, below.bare)
+        refs = tuple(Ref(("", item.name)) for item in plan.items)
+        return Frame(schema_of(plan), origins, refs, below.guards, ask, build, below.bare)
 
-    def _aggregated(self, plan: ops.Aggregate, below: _Frame) -> _Frame:
-        group = [_written(parsed(item.expr.sql), below) for item in plan.group]
-        calls = [_written_call(parsed(item.expr.sql), below) for item in plan.aggregates]
+    def _aggregated(self, plan: ops.Aggregate, below: Frame) -> Frame:
+        group = [rewrite(parsed(item.expr.sql), below) for item in plan.group]
+        calls = [rewrite_call(parsed(item.expr.sql), below) for item in plan.aggregates]
 
         def build() -> Plan:
             child = below.build()
             items = [
                 tuple(
-                    Item(item.name, _expr(tree, child, item.expr.type)) for item, tree in zip(own, trees, strict=True)
+                    Item(item.name, expr_over(tree, child, item.expr.type))
+                    for item, tree in zip(own, trees, strict=True)
                 )
                 for own, trees in ((plan.group, group), (plan.aggregates, calls))
             ]
@@ -314,22 +279,22 @@ class _Divided:
 
         return replace(_opaque(plan, ()), build=build)
 
-    def _joined(self, plan: ops.Join) -> _Frame:
+    def _joined(self, plan: ops.Join) -> Frame:
         sides = self.frame(plan.left), self.frame(plan.right)
         left, right = sides
 
-        def ask(origin: _Origin) -> _Ref:
+        def ask(origin: Origin) -> Ref:
             return (left if origin.source in left.guards else right).ask(origin)
 
         guards = dict.fromkeys([*left.guards, *right.guards])
-        both = _Frame(
+        both = Frame(
             schema_of(plan), left.origins + right.origins, left.refs + right.refs, guards, ask, lambda: plan, False
         )
-        written = None if plan.condition is None else _written_condition(plan.condition, both)
+        written = None if plan.condition is None else rewrite_condition(plan.condition, both)
 
         def build() -> Plan:
             made = replace(plan, left=left.build(), right=right.build())
-            return made if written is None else replace(made, condition=_expr(written, made, "boolean"))
+            return made if written is None else replace(made, condition=expr_over(written, made, "boolean"))
 
         return replace(both, build=build)
 
@@ -357,20 +322,20 @@ class _Divided:
 
         def build() -> Plan:
             child = frame.build()
-            items = [Item(name, _column(child, frame.refs[place])) for place, name in columns.items()]
+            items = [Item(name, column_of(child, frame.refs[place])) for place, name in columns.items()]
             items += [Item(name, Expr(mark, PSEUDO_COLUMNS[mark])) for mark, name in names.items()]
             return _under(plan, ops.Project(child, tuple(items)))
 
         return build, After(tuple(steps), columns, names, schema)
 
 
-def _is_condition_of_scan(step: ops.Select | ops.Project, frame: _Frame) -> bool:
+def _is_condition_of_scan(step: ops.Select | ops.Project, frame: Frame) -> bool:
     """Whether a step leaves out rows of the stream before they are held, rather than rows of the result."""
     sampled = isinstance(step.child, ops.Frequency)
-    return isinstance(step, ops.Select) and not sampled and _composed(parsed(step.condition.sql), frame) is not None
+    return isinstance(step, ops.Select) and not sampled and compose(parsed(step.condition.sql), frame) is not None
 
 
-def _is_told_by_columns(step: ops.Select | ops.Project, frame: _Frame) -> bool:
+def _is_told_by_columns(step: ops.Select | ops.Project, frame: Frame) -> bool:
     """Whether a changelog's rows need no more than columns and small expressions for a step.
 
     Then equal rows are told apart, or not, before the net change of a batch is worked out.
@@ -378,15 +343,15 @@ def _is_told_by_columns(step: ops.Select | ops.Project, frame: _Frame) -> bool:
     return all(_is_inside(parsed(expr.sql), frame) for expr in ops.stated(step))
 
 
-def _is_inside(tree: Tree, frame: _Frame) -> bool:
-    origin = None if isinstance(tree, exp.Column) else _composed(tree, frame)
+def _is_inside(tree: Tree, frame: Frame) -> bool:
+    origin = None if isinstance(tree, exp.Column) else compose(tree, frame)
     if origin is None:
         return is_small(tree, frame.schema)
     failing = may_fail(origin.tree, schema_of(origin.source.scan))
     return not failing or frame.guards[origin.source] is not None or is_small(tree, frame.schema)
 
 
-def _as_they_are(plan: ops.Project, below: _Frame) -> list[int] | None:
+def _as_they_are(plan: ops.Project, below: Frame) -> list[int] | None:
     """The places of the columns that a projection leaves as they are; None if it does anything else."""
     places = []
     for item in plan.items:
@@ -416,19 +381,19 @@ def _used(steps: Sequence[ops.Select | ops.Project], schema: Schema) -> tuple[li
     return sorted(set(places)), sorted(set(marks))
 
 
-def _opaque(plan: Plan, below: Sequence[Callable[[], Plan]]) -> _Frame:
+def _opaque(plan: Plan, below: Sequence[Callable[[], Plan]]) -> Frame:
     """An operator whose rows are not those of any scan."""
     schema = schema_of(plan)
 
-    def ask(origin: _Origin) -> _Ref:
+    def ask(origin: Origin) -> Ref:
         raise AssertionError("an operator that makes new rows has no columns of the scan")
 
-    refs = tuple(_Ref((each.qualifier, each.name)) for each in schema)
+    refs = tuple(Ref((each.qualifier, each.name)) for each in schema)
     build = lambda: ops.with_inputs(plan, tuple(each() for each in below))  # noqa: E731
-    return _Frame(schema, (None,) * len(schema), refs, {}, ask, build)
+    return Frame(schema, (None,) * len(schema), refs, {}, ask, build)
 
 
-def _exact(frame: _Frame, plan: Plan) -> Callable[[], Plan]:
+def _exact(frame: Frame, plan: Plan) -> Callable[[], Plan]:
     """An operator with no other columns than it has in the plan."""
 
     def build() -> Plan:
@@ -437,153 +402,9 @@ def _exact(frame: _Frame, plan: Plan) -> Callable[[], Plan]:
         if [(each.qualifier, each.name) for each in here] == [tuple(ref) for ref in frame.refs]:
             return made
         fields = zip(schema_of(plan), frame.refs, strict=True)
-        return ops.Project(made, tuple(Item(each.name, _column(made, ref)) for each, ref in fields))
+        return ops.Project(made, tuple(Item(each.name, column_of(made, ref)) for each, ref in fields))
 
     return build
-
-
-# expressions
-
-
-def _composed(tree: Tree, below: _Frame) -> _Origin | None:
-    """An expression over an operator's columns as one over the columns of a scan; None if it is none."""
-    places = [below.place(reference) for reference in columns(tree)]
-    origins = [None if place is None else below.origins[place] for place in places]
-    if not origins or any(each is None for each in origins):
-        return None
-    sources = {each.source for each in origins if each is not None}
-    if len(sources) > 1:
-        return None
-
-    def swap(node: Tree) -> Tree:
-        if not isinstance(node, exp.Column):
-            return node
-        place = below.place(name_of(node))
-        origin = None if place is None else below.origins[place]
-        assert origin is not None  # noqa: S101
-        return origin.tree.copy() if isinstance(origin.tree, exp.Column) else exp.paren(origin.tree.copy())
-
-    return _Origin(sources.pop(), tree.transform(swap))
-
-
-def _written(tree: Tree, below: _Frame, *, protected: bool = False) -> Tree:
-    """An expression over the core's columns: the parts that a scan can compute are columns of it.
-
-    Where it is `protected`, the expression is evaluated for some rows only: what can fail stays there.
-    """
-    if isinstance(tree, exp.Column):
-        place = below.place(name_of(tree))
-        return tree.copy() if place is None else _node(below.refs[place])
-    origin = _composed(tree, below)
-    if origin is not None:
-        known = below.guards[origin.source]
-        failing = may_fail(origin.tree, schema_of(origin.source.scan))
-        if not failing or (known is not None and not protected):
-            guarded = _when(known or (), origin.tree) if failing else origin.tree
-            return _node(below.ask(_Origin(origin.source, guarded)))
-    return _rebuilt(tree, lambda each: _written(each, below, protected=protected or isinstance(tree, LAZY)))
-
-
-def _written_condition(condition: Expr, below: _Frame) -> Tree:
-    """The condition of a join: both sides of an equality are computed by their scans, whether they can fail or not."""
-
-    def side(tree: Tree) -> Tree:
-        origin = None if isinstance(tree, exp.Column) else _composed(tree, below)
-        return _written(tree, below) if origin is None else _node(below.ask(origin))
-
-    def part(tree: Tree) -> Tree:
-        match tree:
-            case exp.And() | exp.Paren():
-                return _rebuilt(tree, part)
-            case exp.EQ():
-                return _rebuilt(tree, side)
-        return _written(tree, below)
-
-    return part(parsed(condition.sql))
-
-
-def _written_call(tree: Tree, below: _Frame) -> Tree:
-    """A call of an aggregate function whose arguments are columns."""
-    if isinstance(tree, exp.IgnoreNulls):
-        return _rebuilt(tree, lambda inner: _written_call(inner, below))
-    if isinstance(tree.this, exp.Distinct):
-        distinct = _rebuilt(tree.this, lambda each: _written(each, below))
-        made = tree.copy()
-        made.set("this", distinct)
-        return made
-    if isinstance(tree, exp.CountIf):
-        tree = exp.Count(this=exp.Case(ifs=[exp.If(this=tree.this.copy(), true=exp.Literal.number(1))]))
-    if type(tree) not in FUNCTIONS:
-        return tree.copy()  # it is refused when it is lowered, as it was written
-    if isinstance(tree, exp.Count) and len(list(tree.iter_expressions())) > 1:
-        known = [exp.Is(this=each.copy(), expression=exp.Null()).not_() for each in tree.iter_expressions()]
-        tree = exp.Count(this=exp.Case(ifs=[exp.If(this=exp.and_(*known), true=exp.Literal.number(1))]))
-    return _rebuilt(tree, lambda each: _written(each, below))
-
-
-def _rebuilt(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
-    """A copy of a tree in which every operand that names columns is changed."""
-    made = tree.copy()
-    for child in list(made.iter_expressions()):
-        if child.find(exp.Column) is not None:
-            child.replace(change(child))
-    return made
-
-
-def _when(conditions: Sequence[Tree], tree: Tree) -> Tree:
-    """An expression that is evaluated only where all conditions hold."""
-    if not conditions:
-        return tree
-    met = exp.and_(*(each.copy() for each in conditions))
-    return exp.Case(ifs=[exp.If(this=met, true=tree.copy())])
-
-
-def _guarded(known: tuple[Tree, ...] | None, origin: _Origin | None, source: _Source) -> tuple[Tree, ...] | None:
-    """The conditions that rows of a scan have passed, with one more."""
-    if known is None or origin is None or origin.source is not source:
-        return None
-    return (*known, origin.tree)
-
-
-def _node(ref: _Ref) -> exp.Column:
-    """A column of the core, to be spelled as its input's schema asks for (see `_expr`)."""
-    qualifier, name = ref
-    table = exp.to_identifier(qualifier, quoted=True) if qualifier else None
-    return exp.column(exp.to_identifier(name, quoted=True), table=table)
-
-
-def _expr(tree: Tree, child: Plan, kind: str) -> Expr:
-    """An expression over the columns of an operator of the core.
-
-    A column has the type that Spark gave it, and a DECIMAL the precision that follows from it, whatever was inferred
-    before Spark was asked.
-    """
-    schema = schema_of(child)
-
-    def spell(node: Tree) -> Tree:
-        if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
-            return node
-        if not node.table and node.name.lower() in PSEUDO_COLUMNS and not schema.matching(node.name):
-            return exp.column(node.name.lower())
-        return column_node(_reference(schema, _Ref((node.table, node.name))))
-
-    known = UNKNOWN if isinstance(tree, exp.Column) or kind.startswith("decimal") else kind
-    return Expr(text(tree.transform(spell)), known)
-
-
-def _column(child: Plan, ref: _Ref) -> Expr:
-    schema = schema_of(child)
-    return Expr(text(column_node(_reference(schema, ref))), UNKNOWN)
-
-
-def _reference(schema: Schema, ref: _Ref) -> str:
-    """How canonical text names a column of the core."""
-    own = [each for each in schema if (each.qualifier, each.name) == tuple(ref)]
-    found = own or [each for each in schema if each.name == ref[1] and not each.qualifier]
-    return schema.reference(found[0]) if found else schema.find(".".join(filter(None, ref))).name
-
-
-# plans
 
 
 def _scan(control: ops.Disorder) -> ops.Scan:
