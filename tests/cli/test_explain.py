@@ -36,16 +36,24 @@ def test_other_formats(slackwater, form: str, start: bytes, tmp_path: Path):
     assert file.read_bytes().startswith(start)
 
 
-def test_rewrites_in_every_form(slackwater, tmp_path: Path):
-    shown = slackwater("explain", TRAFFIC, "--rewrites")
+@pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    """The example with extents that overlap so much that they are put together from panes."""
+    file = tmp_path / "wide.sql"
+    file.write_text(TRAFFIC.read_text().replace("RANGE 5 seconds", "RANGE 60 seconds"))
+    return file
+
+
+def test_rewrites_in_every_form(slackwater, wide: Path, tmp_path: Path):
+    shown = slackwater("explain", wide, "--rewrites")
     assert shown.returncode == 0, shown.stderr
     assert all(part in shown.stdout for part in ("before", "after", "share_panes", "rows held"))
-    steps = json.loads(slackwater("explain", TRAFFIC, "--rewrites", "--format", "json").stdout)["fastest"]["steps"]
+    steps = json.loads(slackwater("explain", wide, "--rewrites", "--format", "json").stdout)["fastest"]["steps"]
     assert "share_panes" in [step["rule"] for step in steps]
     drawing = tmp_path / "both.svg"
-    assert slackwater("explain", TRAFFIC, "--rewrites", "--format", "svg", "-o", drawing).returncode == 0
+    assert slackwater("explain", wide, "--rewrites", "--format", "svg", "-o", drawing).returncode == 0
     alone = tmp_path / "one.svg"
-    slackwater("explain", TRAFFIC, "--format", "svg", "-o", alone)
+    slackwater("explain", wide, "--format", "svg", "-o", alone)
     assert len(drawing.read_bytes()) > 1.5 * len(alone.read_bytes())
 
 
@@ -102,9 +110,9 @@ def test_a_physical_plan_has_no_picture(slackwater):
     assert "SW-417" in shown.stderr
 
 
-def test_an_explain_statement_shows_what_it_asks_for(slackwater, tmp_path: Path):
+def test_an_explain_statement_shows_what_it_asks_for(slackwater, wide: Path, tmp_path: Path):
     file = tmp_path / "q.sql"
-    text = TRAFFIC.read_text()
+    text = wide.read_text()
     file.write_text(f"{text} EXPLAIN REWRITES {text[text.index('SELECT') :]}")
     own, asked = slackwater("explain", file).stdout.split("EXPLAIN 1")
     assert "share_panes" not in own

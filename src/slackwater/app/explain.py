@@ -19,13 +19,13 @@ from slackwater.app import rewrites
 from slackwater.app.documents import document_of
 from slackwater.app.extras import require
 from slackwater.app.formats import Format
+from slackwater.app.optimise import optimise
 from slackwater.app.physical import physicals
 from slackwater.app.render.graph import dot, mermaid
 from slackwater.app.render.tree import tree
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import shared
 from slackwater.errors import InputError
-from slackwater.rewrite import rewrite
 from slackwater.spark.run.physical import Physical
 from slackwater.spark.run.views.sharing import Sharing
 
@@ -150,7 +150,7 @@ def _pictured(script: Script, form: Format, least: Aspect) -> Iterator[list[tupl
             case Aspect.PLAN:
                 yield [(each.name, each.plan)]
             case Aspect.REWRITES:
-                after = rewrite(each.plan, script.views).plan
+                after = optimise(each.plan, script.views).plan
                 yield [(f"{each.name}, before", each.plan), (f"{each.name}, after", after)]
             case Aspect.PHYSICAL:
                 raise InputError(

@@ -9,9 +9,9 @@ from slackwater.algebra.builder import Query
 from slackwater.algebra.catalog import TIMESTAMPS, Catalog, StreamDef
 from slackwater.algebra.checks import check
 from slackwater.algebra.nodes import Plan
+from slackwater.app.optimise import optimise
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
-from slackwater.rewrite import rewrite
 from slackwater.spark.io.streams import DataFrame, definition_of
 from slackwater.spark.planner.plan import compile_plan
 
@@ -47,7 +47,7 @@ def sql(query: str | Query | Plan, **streams: DataFrame | Stream) -> DataFrame:
 
 def _plan(query: str | Query | Plan, catalog: Catalog) -> Plan:
     if not isinstance(query, str):
-        return rewrite(check(bind(query.plan if isinstance(query, Query) else query, catalog.fill))).plan
+        return optimise(check(bind(query.plan if isinstance(query, Query) else query, catalog.fill))).plan
     script = parse_script(query, catalog=catalog)
     if len(script.pipelines) != 1:
         raise InputError(
@@ -56,7 +56,7 @@ def _plan(query: str | Query | Plan, catalog: Catalog) -> Plan:
             expected="statements with one query among them",
             hint="call sql once for each query",
         )
-    return rewrite(script.pipelines[0].plan, script.views).plan
+    return optimise(script.pipelines[0].plan, script.views).plan
 
 
 def _definition(name: str, each: Stream) -> StreamDef:

@@ -13,11 +13,11 @@ from rich.text import Text
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Plan, Scan, walk
+from slackwater.app.optimise import optimise
 from slackwater.app.render.label import label
 from slackwater.app.secrets import masked
 from slackwater.app.views import shared
 from slackwater.errors import found_in
-from slackwater.rewrite import rewrite
 from slackwater.spark.io.streams import read_stream
 from slackwater.spark.run.physical import Physical, Placed, physical, physical_beside
 from slackwater.spark.run.sides import beside
@@ -38,7 +38,7 @@ def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Ph
     with TemporaryDirectory() as empty:
         logs = {log_name(each.view.name): read_log(session, Location(empty), each.plan) for each in sharing.kept}
         for name, plan in plans:
-            mine = Pipeline(name, None, run.get(name) or rewrite(plan, script.views).plan)
+            mine = Pipeline(name, None, run.get(name) or optimise(plan, script.views).plan)
             entry = None if name in run else beside(mine, sharing.pipelines)
             read = {node.stream for node in walk(entry.pipeline.plan if entry else mine.plan) if isinstance(node, Scan)}
             frames = {each.name: read_stream(session, each) for each in script.streams if each.name in read}

@@ -14,9 +14,10 @@ from rich.text import Text
 from slackwater.algebra.catalog import ViewDef
 from slackwater.algebra.document import to_document
 from slackwater.algebra.nodes import Plan, inputs
+from slackwater.app.optimise import optimise
 from slackwater.app.render.label import label
 from slackwater.app.render.tree import tree
-from slackwater.rewrite import Step, rewrite
+from slackwater.rewrite import Step
 from slackwater.rewrite.cost import Workload, estimate
 
 MEASURES = (
@@ -35,7 +36,7 @@ FEW = 3
 
 def report(plan: Plan, views: Iterable[ViewDef] = (), *, verbose: bool = False) -> RenderableType:
     """Both plans as trees, and between them what each rule changed and why."""
-    done = rewrite(plan, views)
+    done = optimise(plan, views)
     if not done.steps:
         return Group(
             tree(plan, verbose=verbose),
@@ -51,7 +52,7 @@ def report(plan: Plan, views: Iterable[ViewDef] = (), *, verbose: bool = False) 
 
 def document(plan: Plan, views: Iterable[ViewDef] = ()) -> dict[str, Any]:
     """The same for programs: both plans as documents, the steps, both estimates."""
-    done = rewrite(plan, views)
+    done = optimise(plan, views)
     return {
         "before": to_document(plan),
         "steps": [{"rule": step.rule, "why": step.why, "changed": list(changed(step))} for step in done.steps],

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from slackwater.algebra.catalog import Pipeline, Script
-from slackwater.rewrite import rewrite
+from slackwater.app.optimise import optimise
 from slackwater.spark.run.sides import arranged
 from slackwater.spark.run.views.folder import Folder, open_folder
 from slackwater.spark.run.views.reading import log_name
@@ -19,7 +19,7 @@ Sides = Mapping[str, tuple[Pipeline, ...]]
 
 def rewritten(script: Script) -> list[Pipeline]:
     """The pipelines with their plans optimised."""
-    return [replace(each, plan=rewrite(each.plan, script.views).plan) for each in script.pipelines]
+    return [replace(each, plan=optimise(each.plan, script.views).plan) for each in script.pipelines]
 
 
 def shared(script: Script, *, keep: bool = False) -> tuple[Sharing, Sides]:

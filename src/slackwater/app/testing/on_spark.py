@@ -16,12 +16,12 @@ from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Disorder, Emit, Plan, Policy, Scan, emits_changes, inputs, walk, with_inputs
 from slackwater.algebra.schema import UNKNOWN
 from slackwater.algebra.sides import side_streams, with_sides
+from slackwater.app.optimise import optimise
 from slackwater.app.testing.answers import Found
 from slackwater.app.testing.case import Line, QueryCase
 from slackwater.app.testing.cells import EPOCH, read_cell
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
-from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed
 from slackwater.spark.io.streams import SparkSession
 from slackwater.spark.run.given import GivenStream, run_given
@@ -45,7 +45,7 @@ class OnSpark:
         plan = _alike(case.plan)
         pipeline = Pipeline(NAME, EVERY_CHANGE if emits_changes(plan) else None, plan)
         sides = _sides(pipeline, case)
-        ready = replace(pipeline, plan=rewrite(plan, case.declared.views).plan)
+        ready = replace(pipeline, plan=optimise(plan, case.declared.views).plan)
         with TemporaryDirectory(prefix="slackwater-case-", ignore_cleanup_errors=True) as folder:
             rows = run_given(self.session, ready, sides, _streams(case), Path(folder), flush=case.flush)
         return _found(case, {name: _in_time(case, lines) for name, lines in rows.items()})
