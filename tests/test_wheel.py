@@ -58,13 +58,13 @@ def test_the_examples_of_the_readme_run_from_a_wheel(tmp_path: Path):
     venv.create(tmp_path / "env", symlinks=True)
     python = tmp_path / "env" / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", str(wheel)]
-    subprocess.run(install, check=True)
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK"))}
+    subprocess.run(install, check=True, env=env)
     place = sysconfig.get_path("purelib", vars={"base": str(tmp_path / "env")})
     names = link_needed(Path(place))
     assert not names & {"bokeh", "matplotlib", "psycopg", "confluent-kafka"}, "extras that the core asks for"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYSPARK"))}
     readme = "\n".join(block.text for block in blocks("python") if block.file.name == "README.md")
     shown = _ran([python, "-W", "ignore", "-c", PROGRAM.format(readme=readme)], elsewhere, env)
     assert "rows [Row(n=1)]" in shown

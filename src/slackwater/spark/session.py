@@ -28,7 +28,8 @@ _PACKAGE = "org.apache.spark.sql.execution.streaming"
 FILE_MANAGER = f"{_PACKAGE}.{'checkpointing.' if INSTALLED > (4, 0) else ''}FileSystemBasedCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 LOGGING = Path(__file__).parent / "shim" / "log4j2.properties"
-JVM_OPTIONS = f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOGGING.as_uri()}"
+"""On a worker that imports from a zip file this is no path of a file: only a driver asks for it."""
+COLLECTOR = "-XX:+UseParallelGC"
 """The throughput collector starts quicker than the default, and its pauses do not matter between batches."""
 
 
@@ -130,7 +131,7 @@ def _local() -> dict[str, str]:
         "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
         # One state partition per core: each costs a state store commit per batch, full or empty.
         PARTITIONS: str(min(8, os.cpu_count() or 2)),
-        "spark.driver.extraJavaOptions": JVM_OPTIONS,
+        "spark.driver.extraJavaOptions": f"{COLLECTOR} -Dlog4j2.configurationFile={LOGGING.as_uri()}",
         "spark.python.use.daemon": "true",
         "spark.python.daemon.module": "slackwater.spark.run.daemon",
     }

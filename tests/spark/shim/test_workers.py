@@ -10,7 +10,10 @@ from zipfile import ZipFile
 from slackwater.spark.shim.shipping import make_package
 from slackwater.spark.shim.workers import ask_workers
 
-MODULES = ("slackwater.spark.operator.operator", "slackwater.spark.io.sources.registry")
+MODULES = (
+    *("slackwater.spark.operator.operator", "slackwater.spark.operator.host"),
+    *("slackwater.spark.io.sources.registry", "slackwater.spark.io.kafka.source", "slackwater.spark.io.kafka.sink"),
+)
 """What workers import of the package."""
 
 
@@ -23,7 +26,8 @@ def test_workers_can_import_what_runs_on_them_and_name_what_they_lack(spark):
 def test_the_package_is_imported_from_the_file_that_workers_get(tmp_path: Path):
     file = make_package(tmp_path)
     assert "slackwater/spark/shim/java/Gauge.java" in ZipFile(file).namelist()
-    first = f"import sys; sys.path.insert(0, {str(file)!r})"
+    # A worker's path may be relative to its working folder.
+    first = f"import sys; sys.path.insert(0, {file.name!r})"
     code = f"{first}; import {', '.join(MODULES)}, slackwater; print(slackwater.__file__)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.startswith(str(file))
+    found = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert found.stdout.startswith(file.name)
