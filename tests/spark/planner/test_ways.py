@@ -48,9 +48,9 @@ SLIDE, CHANGES = "RANGE and SLIDE", "EMIT CHANGES"
     ("text", "helps", "followed"),
     [
         (
-            "SELECT year(ts) AS y, COUNT(*) AS n FROM Readings GROUP BY year(ts) EMIT CHANGES",
+            "SELECT year(ts) AS y, PERCENTILE(v, 0.5) AS p FROM Readings GROUP BY year(ts) EMIT CHANGES",
             (SLIDE,),
-            "SELECT year(ts) AS y, COUNT(*) AS n FROM Readings [RANGE 1 minute SLIDE 1 minute] GROUP BY year(ts)",
+            "SELECT year(ts) AS y, PERCENTILE(v, 0.5) AS p FROM Readings [RANGE 1 hour SLIDE 1 hour] GROUP BY year(ts)",
         ),
         (
             "SELECT MAX_BY(v, ts) AS x FROM Readings [RANGE 5 TUPLES]",
@@ -62,7 +62,7 @@ SLIDE, CHANGES = "RANGE and SLIDE", "EMIT CHANGES"
             (SLIDE, CHANGES),
             "SELECT a.v FROM Readings AS a [RANGE 5 TUPLES], Events AS b WHERE a.id = b.id EMIT CHANGES",
         ),
-        ("SELECT year(ts) AS y, COUNT(*) AS n FROM Edits GROUP BY year(ts) EMIT CHANGES", (), None),
+        ("SELECT PERCENTILE(v, 0.5) AS p FROM Edits EMIT CHANGES", (), None),
         ("SELECT MAX_BY(v, row_number) AS n FROM Readings [RANGE 5 seconds]", (), None),
     ],
 )
