@@ -6,7 +6,8 @@ A benchmark is a module with a docstring and a `main()` that prints its comparis
 BENCHMARKS = {
     "record-store": "bench.disorder.record_store",
     "estimators": "bench.disorder.speed",
-    "budget": "bench.disorder.compare",
+    "budget": "bench.disorder.promise",
+    "budget-beside": "bench.disorder.compare",
     "adc": "bench.disorder.adc",
     "adcj": "bench.disorder.adcj",
     "win": "bench.disorder.win",

@@ -11,10 +11,12 @@ from bench import BENCHMARKS
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Run benchmarks, side by side.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Run benchmarks, side by side.", allow_abbrev=False
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="which ones; all without a name")
     parser.add_argument("--list", action="store_true", help="name the benchmarks and say what each compares")
-    asked = parser.parse_args()
+    asked, _ = parser.parse_known_args()  # the rest is for the benchmark
     unknown = [name for name in asked.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")

@@ -133,7 +133,7 @@ def test_the_senders_of_rows_are_read_with_them(spark, tmp_path):
     kept = StateFiles(Location(str(tmp_path / "check")), control.name).read(2)
     policy = stated("1%")
     restored = Controlled(policy, in_arrival_order=True, kept=kept)
-    assert len(restored.controller._estimator._senders._table[0]) == 4  # type: ignore[attr-defined]
+    assert len(restored.controller._estimator._senders.key) == 4  # type: ignore[attr-defined]
 
 
 def test_rows_of_a_batch_that_is_computed_twice_count_once(spark, tmp_path):

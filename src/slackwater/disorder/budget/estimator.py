@@ -5,277 +5,204 @@ How it works and what it guarantees: docs/design/budget.md.
 
 from __future__ import annotations
 
-from math import ceil, exp
+from dataclasses import dataclass
+from math import ceil, exp, sqrt
 
 import numpy as np
 
 from slackwater.defaults import IDLE_SECONDS
-from slackwater.disorder.budget.account import STRICTEST, Account
-from slackwater.disorder.budget.census import BY_AGE, BY_COUNT, KINDS, Forecast
-from slackwater.disorder.budget.histogram import LARGEST, Floats, beyond_each, delays
-from slackwater.disorder.budget.lateness import ALL, Clocks, Lateness
-from slackwater.disorder.budget.sources import Senders
-from slackwater.disorder.budget.steady import Steadiness
-from slackwater.disorder.budget.trials import FORECASTS, NOWHERE, Trials, slope
-from slackwater.disorder.clock import LATEST, Times, clamp, ticks_per_second
+from slackwater.disorder.budget.account import Account
+from slackwater.disorder.budget.histogram import Memories
+from slackwater.disorder.budget.latest import Latest, ages
+from slackwater.disorder.budget.seen import Seen
+from slackwater.disorder.budget.senders import Senders
+from slackwater.disorder.budget.settings import DEFAULT, Settings
+from slackwater.disorder.clock import EARLIEST, Times, clamp, minus, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named
 from slackwater.disorder.state import Fields, Value, pack, unpack
 from slackwater.disorder.tally import Tally
 from slackwater.errors import InputError
 
-VERSION = 7
-FEWEST, TENTH = 60, 0.1  # rows before the first punctuation, and a tenth of those among which one may be late
-DELAYED, NONE_DELAYED = 100, 1_000  # rows that show what delays are like, or without that, that there are none
-SELDOM = 0.02  # of the rows: delays that fewer have are taken for none
-LONGEST = 4.0  # times the usual wait: past losses are repaid by patience, not by holding rows for ever
-RARE = 1.5  # times the level: what is later than the stream is old is rare, as too much of it is expected
-OLD = 1.5  # times its longest delay: the age of a stream before anything is released that it could not pay for
-SETTLED = 10.0  # times its longest delay: a stream of that age, or a batch, has shown what it is like
-ABOUT = 1.01  # times what all history costs: which of two is cheaper by less is chance
-LOOSER = 2.0  # times the level, behind the newest timestamp of a steady stream
-AFFORDED = 0.7  # of the budget: what a sender that is behind may owe before it is waited for
-PATIENCE = 2.0  # times the delay of half the level: what is not there then was perhaps never sent
-ODDS = np.array([0.85, 0.65])  # of the odds at a delay, by age and by count: what a row to come is worth, to begin with
+VERSION = 8
+ALL = -1  # the memory of all rows is the last one
+FAR = float(1 << 62)
+CLOCKS = ("_now", "_newest", "_first_arrival", "_first_clock", "_delayed", "_released")
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """A delay in ticks, the number of latest rows that ask for it, and the share of them that may be later."""
+
+    ticks: float
+    rows: int
+    level: float
 
 
 @named("budget")
 class Budget:
-    """The punctuation lags two clocks, the arrival clock and the newest timestamp, by what the account allows.
+    """The punctuation lags the clock of the stream by the longest delay that any memory asks for.
 
-    The level is the share of rows that may be late from now on: D, less if too many were late, a little more if
-    few were. The delay behind each clock is the quantile of that level over the memory that served best so far (all
-    history if the stream is steady), and not below what the latest rows ask for. Where rows come evenly, their number
-    says how many are still to come, and a forecast may serve instead. Nothing is released before rows that are
-    later than the stream is old are known to be rare.
+    The clock is the newest event time, but never ahead of the arrival clock less the delay of quick rows. The account
+    says which share of the rows may be late from now on; the memory of all rows gives the delay that this share
+    exceeds, and a shorter memory a longer one if more of its rows are late than chance explains. The punctuation stops
+    at an event time that was seen, and before the rows that senders owe.
 
     >>> arrival = np.arange(5_000)
     >>> Budget(0.01).observe(arrival - arrival % 7, arrival) > 4_900
     True
     """
 
-    __slots__ = ("_account", "_dratio", "_lateness", "_punctuation", "_senders", "_steadiness", "_trials", "_waiting")
+    __slots__ = (
+        "_account", "_delayed", "_dratio", "_first_arrival", "_first_clock", "_latest", "_memories", "_newest", "_now",
+        "_punctuation", "_quick", "_released", "_seen", "_senders", "_settings", "_ticks",
+    )  # fmt: skip
 
-    def __init__(self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None) -> None:
+    def __init__(
+        self, dratio: float = 0.01, *, unit: str = "us", idle: int | None = None, settings: Settings = DEFAULT
+    ) -> None:
         if not 0 < dratio < 1:
             raise InputError("SW-423", f"drop ratio {dratio} is no share", expected="between 0 and 1, both excluded")
         self._dratio = dratio
-        self._account = Account(dratio)
-        self._lateness = Lateness(dratio)
-        self._trials = Trials(dratio)
-        self._steadiness = Steadiness()
-        self._senders = Senders(IDLE_SECONDS * ticks_per_second(unit) if idle is None else idle)
-        self._waiting = False
+        self._settings = settings
+        self._ticks = ticks_per_second(unit)
+        self._account = Account(dratio, settings)
+        self._memories = Memories(settings.memories)
+        self._latest = Latest()
+        self._seen = Seen(settings.seen_times)
+        self._senders = Senders(IDLE_SECONDS * self._ticks if idle is None else idle, settings)
+        self._now = self._newest = self._first_arrival = self._first_clock = EARLIEST
+        self._delayed = self._released = 0
+        self._quick = 0.0  # delay
         self._punctuation = NO_PUNCTUATION
+
+    @property
+    def started(self) -> bool:
+        return self._account.rows > 0
 
     def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:
         if not len(event):
             return self._punctuation
-        self._account.enter(len(event), int(np.count_nonzero(event < self._punctuation)))
-        if source is not None:
-            awaited = self._senders.observe(event, arrival, source)
-            event, arrival = event[~awaited], arrival[~awaited]
-        return self._step(Tally.of(event, arrival)) if len(event) else self._punctuation
-
-    @property
-    def started(self) -> bool:
-        return self._lateness.rows > 0
+        if not self.started and len(event) > 1:
+            # A batch is scored by the clock before it: the first one is taken as two, so that it says something.
+            half = len(event) // 2
+            self._enter(event[:half], arrival[:half], None if source is None else source[:half])
+            event, arrival, source = event[half:], arrival[half:], None if source is None else source[half:]
+        self._enter(event, arrival, source)
+        return self._advance()
 
     def tallied(self, tally: Tally) -> int:
+        if not self.started:
+            return self.observe(*tally.rows)
         self._account.enter(tally.size, tally.before(self._punctuation))
-        return self._step(tally)
+        self._learn(tally)
+        return self._advance()
 
-    def _step(self, batch: Tally) -> int:
-        before = self._lateness.enter(batch)
-        self._trials.count(batch)
-        allowed = self._sources_allow()
-        if self._enough() and self._delays_known() and self._old_enough(unseen := self._unseen(), before):
-            self._punctuation = max(self._punctuation, min(self._advance(batch, unseen), allowed))
+    def _enter(self, event: Times, arrival: Times, source: Sources | None) -> None:
+        late = event < self._punctuation
+        self._account.enter(len(event), int(np.count_nonzero(late)))
+        if source is not None:
+            # Rows that are on time because the punctuation was held for their sender say nothing about delays.
+            usual = late | ~self._senders.observe(event, arrival, source)
+            event, arrival = event[usual], arrival[usual]
+        if len(event):
+            self._learn(Tally.of(event, arrival))
+
+    def _learn(self, batch: Tally) -> None:
+        """Score the rows by the clock before them, then move the clock."""
+        first, quick = self._now == EARLIEST, float(batch.delay_at(int(batch.size * self._settings.quick_share)))
+        self._quick = quick if first else self._follow(quick, batch.size)
+        self._delayed += batch.delayed(self._offset)
+        before = self._clock
+        if not first:
+            self._memories.add(minus(np.full(len(batch.event), before), batch.event), batch.count)
+        aged = ages(batch, self._now, self._newest, self._offset)
+        self._now, self._newest = max(self._now, batch.clock), max(self._newest, batch.newest)
+        if first:
+            self._first_arrival, self._first_clock = self._now, self._clock
+        self._latest.enter(aged, 0 if first else clamp(self._clock - before))
+        self._seen.enter(batch)
+
+    def _follow(self, quick: float, rows: int) -> float:
+        """The delay of quick rows after a batch: it follows shorter ones soon, and longer ones slowly."""
+        own = self._settings
+        part = rows / min(own.quick_rows, self._account.rows) * (1.0 if quick > self._quick else 1 / own.quick_share)
+        return self._quick + (quick - self._quick) * min(1.0, part)
+
+    @property
+    def _offset(self) -> int:
+        return clamp(int(self._quick))
+
+    @property
+    def _clock(self) -> int:
+        return clamp(min(self._now - self._offset, self._newest))
+
+    @property
+    def _age(self) -> int:
+        """How long the stream has lasted, by its arrivals or by its clock."""
+        return max(self._now - self._first_arrival, self._clock - self._first_clock)
+
+    def _advance(self) -> int:
+        if not self._released and not self._can_start():
+            return self._punctuation
+        self._released = 1
+        aim = self._aim(self._delay(self._account.level))
+        worth = self._settings.sender_share * self._account.unspent
+        self._punctuation = max(self._punctuation, min(aim, self._senders.reach(aim, worth)))
         return self._punctuation
 
-    def _sources_allow(self) -> int:
-        """Senders that are behind are waited for, unless losing all that they owe is well within the budget.
+    def _can_start(self) -> bool:
+        """Whether there are enough rows, and whether delays much longer than those so far could have been seen.
 
-        Once waited for, they are until they have caught up: what they still owe gets less, but so near to its end
-        the wait costs less, too.
+        What was sent before the stream began, and is still coming, is waited for no longer than silent senders are.
         """
-        front, owed = self._senders.waited_for()
-        allowed = self._account.allowed
-        too_many = owed > AFFORDED * allowed - max(0.0, self._account.late - allowed)
-        self._waiting = front < LATEST and (too_many or self._waiting)
-        return front if self._waiting else LATEST
-
-    def _level(self) -> float:
-        """D, and one row more at the start: less than that cannot be told from nothing."""
-        return self._dratio + 1 / self._lateness.rows
-
-    def _correction(self) -> float:
-        """What the account says; whether the stream is settled matters to it only while the budget is small.
-
-        Counts lose rows in lumps, where that saves most: however steady the delays, they need the large reserve.
-        """
-        steady = self._steadiness.steady and not self._trials.counts
-        return self._account.correction(settled=self._account.few and self._settled, steady=steady)
-
-    @property
-    def _settled(self) -> bool:
-        return self._lateness.lasted(SETTLED, self._lateness.age)
-
-    @property
-    def _released(self) -> bool:
-        return self._punctuation > NO_PUNCTUATION
-
-    def _enough(self) -> bool:
-        return self._lateness.rows >= max(FEWEST, TENTH / self._dratio)
+        own, rows = self._settings, self._account.rows
+        level = self._dratio * exp(own.start_level)
+        delay = max(self._delay(level).ticks, self._memories.delay(ALL, level, own.stretch, self._age))
+        enough = rows >= max(own.first_rows, own.first_share / self._dratio) and self._delays_known()
+        return enough and self._age >= min(own.start_delays * delay, self._senders.idle)
 
     def _delays_known(self) -> bool:
-        """Whether most rows are delayed, or many, or so many are not that there seem to be none: these come first."""
-        delayed, rows = self._lateness.start.delayed, self._lateness.rows
-        return delayed >= min(DELAYED, rows / 2) or (rows >= NONE_DELAYED and delayed < SELDOM * rows)
+        """Whether many rows were delayed, or so few that the stream seems to have no delays: quick rows come first."""
+        own, rows = self._settings, self._account.rows
+        none = rows >= own.prompt_rows and self._delayed < own.prompt_share * rows
+        return none or self._delayed >= min(own.delayed_rows, rows / 2)
 
-    def _unseen(self) -> float:
-        """The share of rows that are probably later than the stream is old.
+    def _delay(self, level: float) -> Delay:
+        """The longest delay that any memory or the latest rows ask for, but not many times that of the ratio itself."""
+        own = self._settings
+        latest = (Delay(self._latest.delay(rows, level, own.surprise), rows, level) for rows in own.latest)
+        recalled = (self._recall(span, level) for span in range(len(self._memories.spans)))
+        longest = max((*recalled, *latest), key=lambda each: each.ticks)
+        usual = self._memories.delay(ALL, self._dratio)
+        most = own.longest * usual if usual else FAR
+        return longest if longest.ticks <= most else Delay(most, self._account.rows, self._dratio)
 
-        What was sent before it began is waited for as senders are: until the idle timeout is over.
-        """
-        known = self._lateness
-        age, _ = known.age
-        later = known.start.later(known.delays.count[ALL], age, released=self._released, grain=known.grain)
-        return max(later, known.start.sent_before) if age <= self._senders.idle else later
+    def _recall(self, span: int, level: float) -> Delay:
+        """The delay that a memory asks for: of the level, and for a short one of more than chance explains."""
+        own, weight = self._settings, self._memories.weight[span]
+        if span < len(own.memories):
+            level += own.surprise * sqrt(level / max(1.0, weight)) + 1 / max(1.0, weight)
+        return Delay(self._memories.delay(span, level, own.stretch), int(weight), level)
 
-    def _old_enough(self, unseen: float, before: Clocks) -> bool:
-        """Whether rows that are later than the stream is old are rarer than the level, or were before.
-
-        As long as there is no budget to pay for an error, the stream must also be older than its longest delay.
-        """
-        if self._account.small and not self._lateness.lasted(OLD, self._lateness.start.elapsed(before)):
-            return False
-        return self._released or unseen <= RARE * self._level() * exp(max(0.0, self._correction()))
-
-    def _advance(self, batch: Tally, unseen: float) -> int:
-        """Let every trial advance, and then the punctuation itself as the best of them says."""
-        known, account = self._lateness, self._correction()
-        # What is unseen will be late whatever the delay: it is taken off the level.
-        level = max(self._level() - unseen, self._level() / 2)
-        usual = level * np.exp(self._trials.pressure(self._steadiness.chance(known.rows)))
-        strict = np.maximum(usual * exp(account), level * exp(STRICTEST))
-        survival = [clock.survival() for clock in known.clocks]
-        # The newest timestamp moves by chance. Behind both at one level the delay jumps from one clock to the other.
-        looser = LOOSER if self._steadiness.steady else 1.0
-        needed = self._needed(survival, level, usual[:FORECASTS], strict[:FORECASTS], looser)
-        half, twice = needed[0, 1:3, ALL].tolist()
-        wait = known.guard.wait  # for the end of a batch, whatever the delay
-        self._steadiness.observe(survival[0], batch.size, known.rows, half + wait, twice + wait)
-        forecast, kinds = self._forecast(PATIENCE * half + 1)
-        price = self._worth(survival[0], np.stack([usual[FORECASTS:], strict[FORECASTS:]])) if kinds else np.empty(0)
-        tried = np.full(KINDS, NOWHERE)
-        for kind in kinds:
-            aim = forecast.reach(kind, price[0, kind], self._trials.stands(FORECASTS + kind))
-            tried[kind] = self._stay(aim, float(known.head - aim))
-        heads = np.array([float(known.now) - float(known.offset), float(known.newest)])
-        cost = self._trials.run(batch, heads, needed[:, 0], level, slope(half, twice, level), known.stay, tried)
-        served = self._serves(cost)
-        tolerated = level * exp(min(0.0, account)), level * exp(min(0.0, account)) * looser
-        if served >= FORECASTS:
-            kind = served - FORECASTS
-            aim = min(forecast.reach(kind, price[1, kind], self._punctuation), known.newest)
-            late = float(known.head - aim)
-            if kind == BY_COUNT:
-                return self._stay(aim, late)
-            return self._behind(np.array([late, needed[1, 3, ALL]]), tolerated)
-        delay = np.minimum(needed[:, 3, served], LONGEST * (needed[:, 4, served] + wait) + 1)
-        if served != ALL:
-            delay[1] = max(delay[1], min(needed[1, 0, ALL], self._affordable(survival[1][ALL])))
-        if self._overspent:
-            delay = np.maximum(delay, needed[:, 0, ALL])  # a short memory is a bet, and there is nothing left to bet
-        return self._behind(delay, tolerated)
-
-    def _needed(self, survival: list[Floats], level: float, usual: Floats, strict: Floats, looser: float) -> Floats:
-        """The delays behind both clocks, by each memory: usual, of half and of twice the level, strict, the longer."""
-        every = np.full(len(usual), level)
-        levels = np.stack([usual, every / 2, every * 2, strict, np.maximum(usual, strict)])
-        wanted = levels, levels * looser
-        clocks = self._lateness.clocks
-        return np.stack(
-            [delays(s, c.highest(), c.weight(), w) for s, c, w in zip(survival, clocks, wanted, strict=True)]
-        )
-
-    def _forecast(self, patience: float) -> tuple[Forecast, range]:
-        """What is to come of each stretch, and the kinds of forecast that can be made by now."""
-        known = self._lateness
-        census = known.census
-        if not census.ready:
-            return NOTHING, range(0)
-        survival = known.delays.survival()[self._memories]
-        forecast = census.forecast(known.head, survival, known.began[0], patience)
-        return forecast, range(BY_COUNT + 1 if census.informs(self._dratio) else BY_AGE + 1)
-
-    @property
-    def _memories(self) -> list[int]:
-        """The memories that forecasts use: by age, all history."""
-        return [ALL, self._trials.memory]
-
-    def _worth(self, survival: Floats, levels: Floats) -> Floats:
-        """How many rows held one to come is worth to each kind: the odds at the delay that keeps each level."""
-        clock, known, used = self._lateness.clocks[0], self._lateness.delays, self._memories
-        delay = delays(survival[used], clock.highest()[used], clock.weight()[used], levels)
-        later = [np.interp(d, LARGEST[: known.used], s) for d, s in zip(delay.T, known.survival()[used], strict=True)]
-        worth: Floats = ODDS * (1 / np.maximum(np.stack(later, axis=1), 1e-9) - 1)
-        return worth
-
-    def _serves(self, cost: Floats) -> int:
-        """Counts, if they are best and what they lost is paid for; else the best memory.
-
-        All history serves a steady stream, by age unless that costs more.
-        """
-        if self._trials.counts:
-            return ALL if self._overspent else FORECASTS + BY_COUNT
-        if self._steadiness.steady:
-            return FORECASTS + BY_AGE if cost[FORECASTS + BY_AGE] <= ABOUT * cost[ALL] and not self._overspent else ALL
-        return self._trials.memory
-
-    @property
-    def _overspent(self) -> bool:
-        return self._account.late > self._account.allowed
-
-    def _behind(self, delay: Floats, tolerated: tuple[float, float]) -> int:
-        """The punctuation with these delays behind the clocks, and not less than the latest rows ask for."""
-        known = self._lateness
-        asked = known.guard.asks(
-            tolerated,
-            delay,
-            cautious=self._account.small and not known.lasted(SETTLED, known.guard.shortest),
-            steady=self._steadiness.steady,
-        )
-        delay = np.maximum(delay, asked)
-        reached = known.head - ceil(delay[0]), known.newest - ceil(delay[1])
-        return self._stay(min(*reached, known.newest), float(delay[int(reached[1] < reached[0])]))
-
-    def _stay(self, aim: int, delay: float) -> int:
-        return int(self._lateness.stay(np.array([clamp(aim)]), np.array([max(0.0, delay)]))[0])
-
-    def _affordable(self, survival: Floats) -> float:
-        """The delay behind the newest timestamp at which a short memory may be wrong.
-
-        If delays were again as all history has them, the rows that are later would be lost: at most a whole budget.
-        """
-        lost = self._lateness.rows / max(1, self._lateness.age[0]) * beyond_each(survival)
-        return float(LARGEST[min(len(lost) - 1, int(np.count_nonzero(lost > self._account.allowed)))])
+    def _aim(self, delay: Delay) -> int:
+        aim = clamp(self._clock - ceil(delay.ticks))
+        return self._seen.below(aim, int(min(self._settings.seen_delays * delay.ticks, FAR)))
 
     def state(self) -> bytes:
-        fields: dict[str, Value] = {"punctuation": self._punctuation, "waiting": int(self._waiting)}
+        fields: dict[str, Value] = {"punctuation": self._punctuation, "quick": self._quick}
+        fields |= {f"clock{name}": getattr(self, name) for name in CLOCKS}
         for part in self._parts:
             fields |= part.fields()
         return pack("budget", VERSION, fields)
 
     def restore(self, state: bytes) -> None:
         fields: Fields = unpack(state, "budget", VERSION)
-        self._punctuation, self._waiting = fields.integer("punctuation"), bool(fields.integer("waiting"))
+        self._punctuation, self._quick = fields.integer("punctuation"), fields.number("quick")
+        for name in CLOCKS:
+            setattr(self, name, fields.integer(f"clock{name}"))
         for part in self._parts:
             part.restore(fields)
 
     @property
-    def _parts(self) -> tuple[Account, Lateness, Trials, Steadiness, Senders]:
-        return self._account, self._lateness, self._trials, self._steadiness, self._senders
-
-
-NOTHING = Forecast(np.empty(0), (), 0, 1, NO_PUNCTUATION)
+    def _parts(self) -> tuple[Account, Memories, Latest, Seen, Senders]:
+        return self._account, self._memories, self._latest, self._seen, self._senders

@@ -9,7 +9,7 @@ from slackwater.algebra.nodes import Policy
 from slackwater.algebra.policies import effective
 from slackwater.algebra.ratios import parse_ratio
 from slackwater.disorder import ESTIMATORS, Controller, controller
-from slackwater.disorder.budget.sources import SourceHold
+from slackwater.disorder.source_hold import SourceHold
 from slackwater.errors import InputError, nearest
 
 UNIT = "ms"
