@@ -14,6 +14,7 @@ VERSION = 2
 class SourceHold:
     """For any estimator: no punctuation passes the front of a sender that is behind, until it is given up.
 
+    >>> import numpy as np
     >>> hold = SourceHold(unit="s")
     >>> for steady in np.split(np.arange(1_000), 10):
     ...     reached = hold.observe(steady, steady, steady % 2)
@@ -21,7 +22,7 @@ class SourceHold:
     True
     >>> for alone in np.split(np.arange(1_000, 1_500), 5):
     ...     reached = hold.observe(alone, alone, np.zeros(100, np.int64))
-    >>> reached     # sender 1 fell silent after its row of 999
+    >>> reached  # sender 1 fell silent after its row of 999
     999
     """
 
