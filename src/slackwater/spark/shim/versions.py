@@ -9,7 +9,7 @@ from functools import lru_cache
 import pyspark
 
 TESTED = ("4.0.5", "4.1.4", "4.2.1", "4.3.0")
-"""The versions on which `make test-spark` passed, oldest first."""
+"""The versions that were tested, oldest first; docs/reach.md says with what."""
 OLDEST, NEWEST = (4, 0), (4, 3)
 
 
