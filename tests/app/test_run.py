@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from functools import partial
+from importlib import import_module
 from io import StringIO
 from pathlib import Path
 from time import monotonic, sleep
@@ -224,6 +225,42 @@ def test_rows_that_cannot_be_read_are_told_while_the_pipeline_runs(spark, tmp_pa
         "2 rows: it has no event time",
     ]
     assert views.splitlines()[3].startswith("  for example: {")
+
+
+HIGH = "SELECT level FROM Tides WHERE level > 1;"
+
+
+def test_a_run_reads_each_stream_and_compiles_each_plan_once(spark, tmp_path: Path, monkeypatch):
+    calls: list[str] = []
+
+    def counting(module: str, name: str) -> None:
+        real = getattr(import_module(module), name)
+        monkeypatch.setattr(f"{module}.{name}", lambda *given, **named: calls.append(name) or real(*given, **named))
+
+    counting("slackwater.spark.run.pipeline", "compile_plan")
+    counting("slackwater.spark.run.formats", "compile_plan")
+    counting("slackwater.spark.io.streams", "read_stream")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.json").write_text(json.dumps({"level": 1.5, "at": "2026-01-01T10:00:00"}))
+    script = parse_script(SILENT.format(folder=tmp_path / "in") + HIGH)
+    run(script, Conditions(tmp_path / "checkpoint", "local[2]", available_now=True), Watch(Console(file=StringIO())))
+    assert sorted(calls) == ["compile_plan", "compile_plan", "read_stream"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        SCRIPT.format(sink="console") + "{pairs}",
+        DECLARED.format(sink="parquet OPTIONS (path 'p', changelog.profile 'x')") + CHANGES,
+    ],
+    ids=["a plan that nobody can run", "a changelog that cannot be written so"],
+)
+def test_a_dry_run_finds_mistakes_in_plans_before_it_starts_spark(wrong: str, monkeypatch):
+    started: list[str] = []
+    monkeypatch.setattr("slackwater.app.dry_run.local_session", lambda **_: started.append("session"))
+    with pytest.raises(SlackwaterError, match=r"SW-3[06][12]: in the pipeline"):
+        list(dry_run(parse_script(wrong.replace("{pairs}", PAIRS)), lambda: started.append("told")))
+    assert started == []
 
 
 @pytest.mark.timeout(60)

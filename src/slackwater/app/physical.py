@@ -31,7 +31,7 @@ STYLES = {"fused": "magenta", "native": "green", "control": "cyan", "scan": "blu
 
 def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Physical]:
     """How each plan is run, as `run` would: optimised first. Sources are opened, but no query is started."""
-    session = local_session(options=script.settings)
+    session = local_session(options=script.settings, brief=True)
     sharing, _ = shared(script)
     run = {each.name: each.plan for each in sharing.pipelines} | {each.name: each.run for each in sharing.kept}
     found = {}

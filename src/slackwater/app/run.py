@@ -15,7 +15,7 @@ from time import monotonic, sleep
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Scan, walk
-from slackwater.app.dry_run import found_right, used
+from slackwater.app.dry_run import check_pipelines, declared_right, used
 from slackwater.app.interrupts import Asked, interrupts
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import Opened, Sides, opened, shared
@@ -24,8 +24,9 @@ from slackwater.errors import InputError, SlackwaterError
 from slackwater.spark.batches import partitions_kept
 from slackwater.spark.io.sinks.anew import admit_sinks
 from slackwater.spark.io.streams import DataFrame, SparkSession, read_streams
+from slackwater.spark.run.formats import accepted
 from slackwater.spark.run.guard import reach
-from slackwater.spark.run.pipeline import POLL, Manner, Running, start
+from slackwater.spark.run.pipeline import POLL, Manner, Running, prepare, start
 from slackwater.spark.run.views.folder import admit_logs
 from slackwater.spark.run.views.log import LogSink, read_log
 from slackwater.spark.run.views.sharing import Sharing
@@ -72,10 +73,11 @@ def run(script: Script, conditions: Conditions, watch: Watch) -> None:
 
 
 def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditions, watch: Watch) -> None:
+    check_pipelines((each, sides.get(each.name, ())) for each in sharing.pipelines)
     watch.starting()
     session = local_session(master=conditions.master, options=script.settings)
     watch.say(spread_over_cluster(session))
-    deque(found_right(session, used(script)), maxlen=0)
+    deque(declared_right(session, used(script)), maxlen=0)
     checkpoint = reach(conditions.checkpoint, session)
     for each in sharing.pipelines:
         admit_sinks(session, (each, *sides.get(each.name, ())), checkpoint / each.name)
@@ -113,23 +115,28 @@ def _stages(
     manner = Manner(available_now=conditions.available_now, sampled=watch.sampled)
     folders = {each.stream: each.folder for each in views}
 
-    def begun(pipeline: Pipeline, checkpoint: Location, view: Opened | None = None) -> Running:
+    def begun(pipeline: Pipeline, checkpoint: Location, rows: DataFrame, view: Opened | None = None) -> Running:
         watch.say(_kept_partitions(pipeline.name, partitions_kept(checkpoint), session))
         read = {node.stream for node in walk(pipeline.plan) if isinstance(node, Scan)}
         admit_logs(checkpoint, {name: folder for name, folder in folders.items() if name in read})
         if view is None:
-            running = start(pipeline, frames, checkpoint, manner, watch.on_rows, sides.get(pipeline.name, ()))
+            read_beside = sides.get(pipeline.name, ())
+            running = start(pipeline, frames, checkpoint, manner, watch.on_rows, read_beside, rows=rows)
         else:
             log = LogSink(view.folder.log, view.kept.plan)
-            running = start(pipeline, frames, checkpoint, manner, log=log, readers=view.kept.readers)
+            running = start(pipeline, frames, checkpoint, manner, log=log, readers=view.kept.readers, rows=rows)
         watch.begins(pipeline)
         watch.resumes(pipeline.name, running.closed)
         return running
 
-    kept: list[list[Begin]] = [
-        [partial(begun, _pipeline(each), each.folder.checkpoint, each)] for each in views if each.mine
-    ]
-    rest: list[Begin] = [partial(begun, each, checkpoint / each.name) for each in pipelines]
+    def prepared(pipeline: Pipeline, checkpoint: Location, view: Opened | None = None) -> Begin:
+        """Compile the plan now, so that nothing has started if one is refused, and start the query later."""
+        mine = sides.get(pipeline.name, ())
+        rows = accepted(pipeline, lambda: prepare(pipeline, frames, checkpoint, mine))
+        return partial(begun, pipeline, checkpoint, rows, view)
+
+    kept = [[prepared(_pipeline(each), each.folder.checkpoint, each)] for each in views if each.mine]
+    rest = [prepared(each, checkpoint / each.name) for each in pipelines]
     return [*kept, rest] if conditions.available_now else [[*chain(*kept), *rest]]
 
 

@@ -21,5 +21,9 @@ def dry_run(file: File, settings: Settings = None, conf: Conf = None) -> None:
     from slackwater.app.options import parse_conf
 
     console = Console(highlight=False)
-    for line in check(load(file, settings or (), parse_conf(conf or ()))):
+
+    def starting() -> None:
+        console.print("the text is right; starting Spark to check sources, sinks and plans ...", style="dim")
+
+    for line in check(load(file, settings or (), parse_conf(conf or ())), starting):
         console.print(f"ok  {line}", soft_wrap=True)

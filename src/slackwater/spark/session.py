@@ -32,16 +32,23 @@ LOGGING = Path(__file__).parent / "shim" / "log4j2.properties"
 COLLECTOR = "-XX:+UseParallelGC"
 """The throughput collector starts quicker than the default, and its pauses do not matter between batches."""
 
+QUICK_START = "-XX:TieredStopAtLevel=1"
+"""Without the second compiler, which takes more time than it saves in a JVM that lives for seconds."""
+
 
 def local_session(
     name: str = "slackwater",
     *,
     master: str = "local[*]",
     options: Mapping[str, str] | None = None,
+    brief: bool = False,
 ) -> SparkSession:
-    """Return a new session, or the running one with these settings; `options` are Spark's own and win."""
+    """Return a new session, or the running one with these settings; `options` are Spark's own and win.
+
+    A `brief` session runs no query: its JVM is made to start quickly, not to run quickly.
+    """
     warn_unsupported()
-    settings = _settings(master) | dict(options or {})
+    settings = _settings(master, brief) | dict(options or {})
     if SparkContext._active_spark_context is None:
         os.environ["PYSPARK_PYTHON"] = python_of_workers(master, settings)
     if master.startswith("local"):
@@ -106,7 +113,7 @@ def _wait_for_executors(count: Callable[[], int]) -> None:
             found, since = now, monotonic()
 
 
-def _settings(master: str) -> dict[str, str]:
+def _settings(master: str, brief: bool) -> dict[str, str]:
     shared = {
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.enabled": "false",
@@ -119,10 +126,10 @@ def _settings(master: str) -> dict[str, str]:
         # Without it every commit of every state partition uploads a whole snapshot.
         "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     }
-    return shared | (_local() if master.startswith("local") else {})
+    return shared | (_local(brief) if master.startswith("local") else {})
 
 
-def _local() -> dict[str, str]:
+def _local(brief: bool) -> dict[str, str]:
     return {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
@@ -131,7 +138,9 @@ def _local() -> dict[str, str]:
         "spark.sql.streaming.checkpointFileManagerClass": FILE_MANAGER,
         # One state partition per core: each costs a state store commit per batch, full or empty.
         PARTITIONS: str(min(8, os.cpu_count() or 2)),
-        "spark.driver.extraJavaOptions": f"{COLLECTOR} -Dlog4j2.configurationFile={LOGGING.as_uri()}",
+        "spark.driver.extraJavaOptions": " ".join(
+            [COLLECTOR, *([QUICK_START] if brief else []), f"-Dlog4j2.configurationFile={LOGGING.as_uri()}"]
+        ),
         "spark.python.use.daemon": "true",
         "spark.python.daemon.module": "slackwater.spark.run.daemon",
     }

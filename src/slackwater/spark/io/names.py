@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from urllib.parse import unquote
 
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
 
 from slackwater.algebra.catalog import StreamDef
 from slackwater.errors import InputError, nearest
 from slackwater.spark.io.mapping import mapped
+from slackwater.spark.io.peek import peek_columns
 from slackwater.spark.io.sources.registry import SOURCES
 
 NAMED_BY_ROWS = ("json", "xml")
@@ -23,60 +23,62 @@ EMPTY = "UNABLE_TO_INFER_SCHEMA"
 """What Spark says of a folder without files: a stream waits for them."""
 
 
-def check_columns(stream: StreamDef, found: Iterable[StructType]) -> None:
-    """The declared columns are among those of the data, of which each of `found` tells more; the last tells all."""
-    wrong: tuple[str, StructType] | None = None
-    for schema in found:
-        name = _absent(stream, schema)
+def check_columns(stream: StreamDef, found: Iterable[Sequence[str]]) -> None:
+    """Check that the declared columns are in the data; each of `found` has the columns of more files than the last."""
+    wrong: tuple[str, Sequence[str]] | None = None
+    for names in found:
+        name = _absent(stream, names)
         if name is None:
             return
-        wrong = name, schema
+        wrong = name, names
     if wrong is not None:
-        name, schema = wrong
+        name, names = wrong
         raise InputError(
             "SW-434",
             f"the stream '{stream.name}' declares '{name}', which its source does not have",
-            expected="a column of: " + ", ".join(schema.names[:12]),
-            hint=nearest(name, schema.names),
+            expected="a column of: " + ", ".join(names[:12]),
+            hint=nearest(name, names),
         )
 
 
-def schemas(session: SparkSession, stream: StreamDef) -> Iterator[StructType]:
-    """The columns of the source itself: file formats tell them to a batch reader, all others to a streaming one.
+def columns_found(session: SparkSession, stream: StreamDef) -> Iterator[Sequence[str]]:
+    """Return the columns of the source itself: file formats tell them to a batch reader, others to a streaming one.
 
     First as cheaply as they can be had, then of all files together; none of a folder without files.
     """
     options = mapped(stream)[1]
     path = next((value for name, value in options.items() if name.lower() == "path"), None)
     if path is None or stream.format.lower() in SOURCES:
-        yield session.readStream.format(stream.format).options(**options).load().schema
+        yield session.readStream.format(stream.format).options(**options).load().columns
         return
+    if (peeked := peek_columns(stream.format, options)) is not None:
+        yield peeked
     reader = session.read.format(stream.format).options(**options)
     try:
         if stream.format.lower() in NAMED_BY_ROWS:
             yield from _of_few(session, stream.format, options)
         else:
-            yield reader.load().schema
-        yield reader.option("mergeSchema", "true").load().schema
+            yield reader.load().columns
+        yield reader.option("mergeSchema", "true").load().columns
     except AnalysisException as cause:
         if cause.getCondition() != EMPTY:
             raise
 
 
-def _of_few(session: SparkSession, format_: str, options: dict[str, str]) -> Iterator[StructType]:
+def _of_few(session: SparkSession, format_: str, options: dict[str, str]) -> Iterator[Sequence[str]]:
     """The columns of the first files; none if these cannot be read alone."""
     files = session.read.format(format_).options(**options).schema("any STRING").load().inputFiles()
     own = {name: value for name, value in options.items() if name.lower() != "path"}
     try:
-        yield session.read.format(format_).options(**own).load([unquote(each) for each in files[:FEW]]).schema
+        yield session.read.format(format_).options(**own).load([unquote(each) for each in files[:FEW]]).columns
     except AnalysisException:
         return
 
 
-def _absent(stream: StreamDef, schema: StructType) -> str | None:
+def _absent(stream: StreamDef, found: Sequence[str]) -> str | None:
     """The first declared column that is not there. A row may leave a column out where it names them itself: there it
     must be a column that is there under nearly that name, and is not declared."""
-    names = {name.lower() for name in schema.names}
+    names = {name.lower() for name in found}
     declared = {each.source.lower(): each.source for each in mapped(stream)[0]}
     absent = [name for name in declared if name not in names]
     if stream.format.lower() in NAMED_BY_ROWS:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
-from slackwater.errors import InputError
+from slackwater.algebra.nodes import emits_changes
+from slackwater.errors import InputError, found_in
 from slackwater.spark.batches import Batch
 from slackwater.spark.io.kafka.reading import read_kafka
-from slackwater.spark.io.names import check_columns, schemas
+from slackwater.spark.io.names import check_columns, columns_found
 from slackwater.spark.io.sinks import OWN_FORMATS, batch_sink, own_sink
 from slackwater.spark.io.sources.registry import SOURCES, register
+from slackwater.spark.planner.fused.changelog import changes_of
+from slackwater.spark.planner.fused.changes import kernel_of
 from slackwater.spark.planner.plan import compile_plan
+from slackwater.spark.planner.ways import way_of
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.run.pipeline import formed
 from slackwater.spark.run.sides import entries
@@ -35,7 +40,7 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
         _check_format(session, stream.format, f"the stream '{stream.name}'")
         return
     try:
-        check_columns(stream, schemas(session, stream))
+        check_columns(stream, columns_found(session, stream))
     except REFUSALS as cause:
         raise InputError(
             "SW-433",
@@ -45,10 +50,24 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
         ) from cause
 
 
+def check_alone(pipeline: Pipeline) -> None:
+    """Check all of a plan that can be checked before there is a session: who can run it, and how it writes changes."""
+    with found_in(f"the pipeline '{pipeline.name}'"):
+        way_of(pipeline.plan)
+        if emits_changes(pipeline.plan):
+            kernel_of(json.dumps(changes_of(pipeline.plan)), formed(pipeline)[0])
+
+
 def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:
-    """The columns and types that Spark gives the rows of a pipeline; what Spark refuses is an error."""
+    """Return the columns and types that Spark gives the rows of a pipeline."""
+    return accepted(pipeline, lambda: compile_plan(pipeline.plan, streams, form=formed(pipeline)[0])).dtypes
+
+
+def accepted(pipeline: Pipeline, compiled: Callable[[], DataFrame]) -> DataFrame:
+    """Return the rows of a pipeline; what Spark refuses of its plan is an error that names the pipeline."""
     try:
-        return compile_plan(pipeline.plan, streams, form=formed(pipeline)[0]).dtypes
+        with found_in(f"the pipeline '{pipeline.name}'"):
+            return compiled()
     except REFUSALS as cause:
         raise InputError(
             "SW-436",

@@ -47,7 +47,7 @@ def admit(plan: Plan, checkpoint: Location) -> None:
     Under Spark's own operators what stands above the last of them that has state, the select list and HAVING, may
     change: it is no part of what the checkpoint holds.
     """
-    _check_folder(checkpoint)
+    check_folder(checkpoint)
     mine = {"format": FORMAT, "host": way_of(plan).host.value, **to_document(_stateful(plan))}
     begun = (checkpoint / "offsets").exists()
     kept = (checkpoint / FILE).text()
@@ -60,7 +60,7 @@ def admit(plan: Plan, checkpoint: Location) -> None:
     _take_back(checkpoint)
 
 
-def _check_folder(checkpoint: Location) -> None:
+def check_folder(checkpoint: Location) -> None:
     """Check that a checkpoint is a folder or nothing yet, and that the file by which Spark knows a query is whole."""
     if found := checkpoint.blocking_file():
         raise RunError(

@@ -22,7 +22,7 @@ from slackwater.spark.planner.plan import compile_plan, scan_of
 from slackwater.spark.refusals import is_slow_start, line_of
 from slackwater.spark.relation import quoted
 from slackwater.spark.run.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, slow_start, tagged, undivided
-from slackwater.spark.run.guard import admit
+from slackwater.spark.run.guard import admit, check_folder
 from slackwater.spark.run.progress import ANSWER, OUTPUT, TOLD, Ledger, Progress
 from slackwater.spark.run.sides import Beside, Refusing, entries
 from slackwater.spark.run.ticks import Silence, flushing, give, read_ticks, was_flushed
@@ -66,19 +66,19 @@ def start(
     sides: Sequence[Pipeline] = (),
     log: LogSink | None = None,
     readers: Sequence[Plan] = (),
+    rows: DataFrame | None = None,
 ) -> Running:
     """Starts a pipeline, or resumes it where its checkpoint says that it stood.
 
     `sides` are pipelines that read its late, rejected or refused rows: outputs of the same query. `on_rows` gives, for
     a name, what shows the rows of that pipeline. The pipeline of a view writes to its `log`, which `readers` read:
-    their windows, too, are closed when its streams end.
+    their windows, too, are closed when its streams end. `rows` is what `prepare` gave for the pipeline, if it did.
     """
     checkpoint = locate(checkpoint, _session(streams))
     admit(pipeline.plan, checkpoint)
-    form, pipeline = formed(pipeline)
-    ticks = read_ticks(_session(streams), checkpoint)
-    read = {f"{SIDE}{number}": entry for number, entry in enumerate(entries(pipeline, sides))}
-    rows = _compiled(pipeline.plan, streams, ticks, form, read)
+    rows = prepare(pipeline, streams, checkpoint, sides) if rows is None else rows
+    pipeline = formed(pipeline)[1]
+    read = _read(pipeline, sides)
     counted = F.count(RESULT if read else F.lit(1))
     sample = [_sampled(rows, bool(read)).alias(ANSWER)] if manner.sampled else []
     rows = rows.observe(OUTPUT, counted.alias("rows"), told(rows.sparkSession, counted).alias(TOLD), *sample)
@@ -94,6 +94,20 @@ def start(
     write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
     write = write.option("checkpointLocation", str(checkpoint))
     return Running(pipeline, checkpoint, partial(manner.begin, write), delivery, readers)
+
+
+def prepare(
+    pipeline: Pipeline, streams: Mapping[str, DataFrame], checkpoint: Location, sides: Sequence[Pipeline] = ()
+) -> DataFrame:
+    """Return what the query of a pipeline computes, for `start`; Spark refuses here what it refuses of a plan."""
+    check_folder(checkpoint)
+    ticks = read_ticks(_session(streams), checkpoint)
+    return _compiled(pipeline.plan, streams, ticks, formed(pipeline)[0], _read(pipeline, sides))
+
+
+def _read(pipeline: Pipeline, sides: Sequence[Pipeline]) -> dict[str, Beside]:
+    """Return what is read beside the result of a pipeline, by the columns in which it comes."""
+    return {f"{SIDE}{number}": entry for number, entry in enumerate(entries(pipeline, sides))}
 
 
 def formed(pipeline: Pipeline) -> tuple[Form, Pipeline]:
