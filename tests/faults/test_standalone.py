@@ -15,7 +15,8 @@ NAMES = ["tumbling", "overlapping", "nested", "mixed"]
 """A view that two queries read, windows of Spark's own, and the fused operator."""
 CHANGES = """
 CREATE SINK changes USING parquet OPTIONS (path '{path}');
-INSERT INTO changes SELECT segment, COUNT(*) AS n FROM Traffic [SLACK 5000] GROUP BY segment EMIT CHANGES;
+INSERT INTO changes
+SELECT segment, COUNT(*) AS n FROM Traffic [RANGE 2 seconds DRATIO 5%] GROUP BY segment EMIT CHANGES;
 """
 
 
