@@ -90,7 +90,8 @@ def _values(followed: Followed) -> Iterator[Value]:
 def _of_stream(labels: list[str], stream: Mapping[str, Any]) -> Iterable[Value]:
     for outcome in ("on_time", "late", "rejected"):
         yield "slackwater_rows", [*labels, outcome], stream[outcome]
-    yield "slackwater_lost_rows", labels, stream.get("lost", 0)
+    if "lost" in stream:
+        yield "slackwater_lost_rows", labels, stream["lost"]
     yield "slackwater_suspect_rows", labels, stream["suspect"]
     yield "slackwater_late_ratio", labels, stream["late"] / stream["rows"] if stream["rows"] else 0.0
     if stream["allowed"] is not None:
