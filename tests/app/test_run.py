@@ -15,15 +15,17 @@ from rich.console import Console
 
 from slackwater.algebra.catalog import Script
 from slackwater.app.documents import document_of, script_of
-from slackwater.app.dry_run import dry_run, found_right, used
+from slackwater.app.dry_run import check_pipelines, dry_run, found_right, used
 from slackwater.app.explain import written
 from slackwater.app.formats import Format
 from slackwater.app.monitor.log import ProgressLog
 from slackwater.app.run import Conditions, _begun, _stopped_at_the_end, run
+from slackwater.app.views import rewritten
 from slackwater.app.watch import Watch
 from slackwater.errors import InputError, QueryError, RunError, SlackwaterError
 from slackwater.lang import parse_script
 from slackwater.spark.run.progress import OUTPUT, TOLD
+from slackwater.spark.run.sides import arranged
 
 DECLARED = """
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
@@ -261,6 +263,14 @@ def test_a_dry_run_finds_mistakes_in_plans_before_it_starts_spark(wrong: str, mo
     with pytest.raises(SlackwaterError, match=r"SW-3[06][12]: in the pipeline"):
         list(dry_run(parse_script(wrong.replace("{pairs}", PAIRS)), lambda: started.append("told")))
     assert started == []
+
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.sql"))
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_what_is_checked_before_spark_starts_lets_every_example_pass(file: Path):
+    check_pipelines(arranged(rewritten(parse_script(file.read_text(), variables={}))))
 
 
 @pytest.mark.timeout(60)
