@@ -8,16 +8,13 @@ from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
 from slackwater.algebra.nodes import emits_changes
-from slackwater.engine.plan import encode
 from slackwater.errors import InputError, found_in
 from slackwater.spark.batches import Batch
 from slackwater.spark.io.kafka.reading import read_kafka
 from slackwater.spark.io.names import check_columns, columns_found
 from slackwater.spark.io.sinks import OWN_FORMATS, batch_sink, own_sink
 from slackwater.spark.io.sources.registry import SOURCES, register
-from slackwater.spark.planner.fused.changelog import changes_of
-from slackwater.spark.planner.fused.changes import kernel_of
-from slackwater.spark.planner.fused.split import split
+from slackwater.spark.planner.fused.changes import check_form
 from slackwater.spark.planner.plan import compile_plan
 from slackwater.spark.planner.ways import way_of
 from slackwater.spark.refusals import REFUSALS, reason
@@ -56,7 +53,7 @@ def check_alone(pipeline: Pipeline) -> None:
     with found_in(f"the pipeline '{pipeline.name}'"):
         way_of(pipeline.plan)
         if emits_changes(pipeline.plan):
-            kernel_of(encode(changes_of(split(pipeline.plan).core)), formed(pipeline)[0])
+            check_form(pipeline.plan, formed(pipeline)[0])
 
 
 def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:

@@ -214,6 +214,14 @@ def refusal(plan: Plan) -> str | None:
     return None
 
 
+def check_form(plan: Plan, form: Form) -> None:
+    """Raise an error if the changelog of a plan cannot be written in a form; Spark is not asked."""
+    divided = _divided(plan)
+    kernel_of(_lowered(with_stand_ins(divided.core))[0], None if divided.after else form)
+    if divided.after:
+        check_upserts(form.upserts, key_under(plan, result_names(plan)))
+
+
 def form_of(options: Mapping[str, str]) -> tuple[Form, dict[str, str]]:
     """How a sink wants its changelog, and its other options.
 
