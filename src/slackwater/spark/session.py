@@ -13,10 +13,8 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
-from slackwater.spark.shim.compiled import own_folder
 from slackwater.spark.shim.log import start_jvm
 from slackwater.spark.shim.versions import INSTALLED, warn_unsupported
-from slackwater.spark.shim.workers import local_interpreter
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 MOST_PARTITIONS = 200
@@ -52,9 +50,7 @@ def local_session(
     warn_unsupported()
     settings = _settings(master, brief) | dict(options or {})
     if SparkContext._active_spark_context is None:
-        python = python_of_workers(master, settings)
-        mine = master.startswith("local") and python == sys.executable
-        os.environ["PYSPARK_PYTHON"] = local_interpreter(own_folder()) if mine else python
+        os.environ["PYSPARK_PYTHON"] = python_of_workers(master, settings)
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if SparkContext._gateway is None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from shlex import quote
 from typing import Any, TypeAlias
 
 from pyspark.errors import PySparkException
@@ -34,33 +32,8 @@ def absent(name):
 print(json.dumps([sys.version_info[:2], [name for name in sys.argv[1:] if absent(name)]]))
 """
 
-MODULES = (
-    "pyspark.sql.streaming.python_streaming_source_runner",
-    "pyspark.sql.streaming.transform_with_state_driver_worker",
-)
-"""What Spark's driver runs with `python -m` and waits 10 seconds for."""
-FIRST = Path(__file__).with_name("connect_first.py")
-SCRIPT = """#!/bin/sh
-case "$2" in
-  {modules}) exec {python} -P {first} "$2" ;;
-esac
-exec {python} "$@"
-"""
-
 Found: TypeAlias = tuple[list[int], list[str]]
 """The version of an interpreter, and which of the needed packages it lacks."""
-
-
-def local_interpreter(folder: str) -> str:
-    """Return the interpreter for Spark on this machine: this very one, which starts some processes by `connect_first`.
-
-    It is a script in the folder, as Spark takes the path of an interpreter and no arguments; this interpreter itself
-    where scripts cannot be run.
-    """
-    script = Path(folder) / "python"
-    script.write_text(SCRIPT.format(python=quote(sys.executable), first=quote(str(FIRST)), modules="|".join(MODULES)))
-    script.chmod(0o700)
-    return str(script) if os.access(script, os.X_OK) else sys.executable
 
 
 def require_workers(session: SparkSession) -> None:
