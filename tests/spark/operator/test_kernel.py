@@ -1,9 +1,10 @@
 """Kernels whose punctuation is taken back, as at the end of a flush that closed the windows of suspect rows."""
 
+import json
+
 import pyarrow as pa
 import pytest
 
-from slackwater.engine.plan import encode
 from slackwater.lang import bind_query
 from slackwater.spark.operator.kernel import RESULT, kernel_of
 from slackwater.spark.planner.fused.lowering import chain_of
@@ -24,7 +25,7 @@ QUERIES = {
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_rows_after_a_punctuation_that_was_taken_back_are_answered(name: str):
-    kernel = kernel_of(encode(chain_of(bind_query(QUERIES[name], CATALOG))), "Readings")
+    kernel = kernel_of(json.dumps(chain_of(bind_query(QUERIES[name], CATALOG))), "Readings")
     schema, state = kernel.inputs["Readings"], kernel.init()
 
     def answers(seconds: list[int], punctuation: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import count, pairwise
@@ -15,8 +15,8 @@ from pyspark.sql.types import StructField, StructType
 
 from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, structs_of, to_blobs
 from slackwater.spark.operator.handing import HANDED
-from slackwater.spark.operator.kernel import RESULT
-from slackwater.spark.operator.operator import END, OUTPUT, Make, Operator, at_rest
+from slackwater.spark.operator.kernel import RESULT, Batches
+from slackwater.spark.operator.operator import OUTPUT, Make, Operator, at_rest, end_of_time
 from slackwater.spark.relation import TIME, quoted
 from slackwater.spark.session import require_state_store
 from slackwater.spark.shim.workers import require_workers
@@ -43,18 +43,17 @@ def hosted(
     about: str,
     wanted: tuple[str, ...],
     counted: Sequence[str] = (),
-    ends: DataFrame | None = None,
+    end: Callable[[Batches], int] = end_of_time,
 ) -> DataFrame:
     """The outputs of a kernel as blobs: one operator over all its inputs, each under the watermark of its control.
 
     `wanted` names the outputs whose rows are wanted, `counted` those whose number is, in Spark's progress. Batch
-    DataFrames are flushed to the end of time, or one tick beyond the newest time in the rows of `ends`.
+    DataFrames are flushed to the punctuation that `end` gives for all rows.
     """
     if not all(each.rows.isStreaming for each in inputs.values()):
         # A batch DataFrame uses one bucket, because a flush must see every row.
         whole = [_packed(name, replace(each, by=())) for name, each in inputs.items()]
-        whole += [] if ends is None else [_packed(END, Input(ends, None))]
-        return _grouped(whole).applyInPandas(at_rest(make, wanted), OUTPUT)
+        return _grouped(whole).applyInPandas(at_rest(make, wanted, end), OUTPUT)
     out = _grouped(_clocked_all(inputs)).transformWithStateInPandas(
         Operator(make, about, wanted), OUTPUT, "Append", "EventTime"
     )

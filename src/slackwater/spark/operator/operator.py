@@ -11,10 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
-import pyarrow.compute as pc
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
-from slackwater.algebra.lengths import TICK
 from slackwater.engine.columns.arrays import EARLIEST, LATEST
 from slackwater.engine.columns.state import HEAD
 from slackwater.errors import RunError
@@ -23,8 +21,6 @@ from slackwater.spark.operator.handing import handed
 from slackwater.spark.operator.kernel import Batches, Hosted
 
 OUTPUT = "output string, rows long, body binary"
-END = "__end"
-"""The input, and its column, that tells the newest time of each stream of a batch query, in microseconds."""
 TICKS = 1_000
 """Spark's watermark counts milliseconds."""
 Make = Callable[[], Hosted]
@@ -101,18 +97,20 @@ class Operator(StatefulProcessor):
             )
 
 
-def at_rest(make: Make, wanted: tuple[str, ...]) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:
-    """For `applyInPandas`: all rows of a bucket at once, none of them late, and a flush.
+def end_of_time(_: Batches) -> int:
+    """The punctuation of a flush that emits every window."""
+    return LATEST
 
-    The flush goes to the end of time, or, where an input END tells the newest times of streams, one tick beyond these.
-    """
+
+def at_rest(
+    make: Make, wanted: tuple[str, ...], end: Callable[[Batches], int]
+) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:
+    """For `applyInPandas`: all rows of a bucket at once, none of them late, and a flush to the punctuation `end`."""
 
     def flushed(key: Any, rows: pd.DataFrame) -> pd.DataFrame:
-        kernel, batches = make(), dict(_batches(iter([rows])))
-        ends = batches.pop(END, None)
-        newest = LATEST - TICK if ends is None else pc.max(ends.column(END)).as_py()
+        kernel, batches = make(), _batches(iter([rows]))
         state, _ = kernel.step(kernel.init(), batches, EARLIEST)
-        return frame(kernel.step(state, {}, EARLIEST if newest is None else newest + TICK)[1], wanted)
+        return frame(kernel.step(state, {}, end(batches))[1], wanted)
 
     return flushed
 

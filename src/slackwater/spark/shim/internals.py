@@ -66,7 +66,6 @@ JAVA = (
     JavaClass("org.apache.spark.sql.catalyst.plans.logical.EventTimeWatermark", ("delay",)),
     JavaClass("org.apache.spark.sql.catalyst.plans.logical.LogicalPlan", ("expressions", "foreach", "isStreaming")),
     JavaClass("org.apache.spark.sql.catalyst.plans.logical.Project"),
-    JavaClass("org.apache.spark.sql.types.MetadataBuilder", ("build", "putLong", "withMetadata")),
     JavaClass("org.apache.spark.sql.classic.ExpressionUtils$", ("column", "expression")),
     JavaClass("org.apache.spark.sql.classic.SparkSession", ("experimental", "sessionState", "sharedState")),
     JavaClass("org.apache.spark.sql.api.python.PythonSQLUtils", ("explainString",)),

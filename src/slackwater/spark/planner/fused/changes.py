@@ -6,13 +6,15 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial, reduce
+from functools import lru_cache, partial
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
+from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.algebra.policies import effective
 from slackwater.engine.changelog.boundaries import AtBoundaries, changelog_kernel
@@ -25,10 +27,9 @@ from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Boundaries, decode, encode
 from slackwater.errors import InputError, QueryError
 from slackwater.spark.operator.blobs import BUCKETS
-from slackwater.spark.operator.entry import Entry, stream_of, types_in
+from slackwater.spark.operator.entry import Entry, types_in
 from slackwater.spark.operator.host import Input, hosted, tagged
 from slackwater.spark.operator.kernel import RESULT, Batches
-from slackwater.spark.operator.operator import END
 from slackwater.spark.operator.writing import profile_schema, to_profile
 from slackwater.spark.planner.fused.changelog import changes_of, result_names
 from slackwater.spark.planner.fused.edges import key_under
@@ -41,6 +42,8 @@ from slackwater.spark.watermark.control import Reads
 
 Inputs = Mapping[str, DataFrame]
 REFUSED = "refused"
+Clock = tuple[str, str | None, int]
+"""The columns with the event time and the arrival time of a stream, and its SKEW in ticks."""
 NET, PROFILE, UPDATES, UPSERTS = OPTIONS = (
     "changelog.netchanges",
     "changelog.profile",
@@ -168,32 +171,38 @@ def _hosted(
         )
         for entry in divided.entries
     }
+    clocks = {entry.scan.stream: _clock(entry) for entry in divided.entries}
     about = json.dumps([document, asdict(form) if form else None, by, BUCKETS])
     refusing = [output_of(node.stream) for node in walk(core) if isinstance(node, Scan) and node.change_type]
     counted = tuple(dict.fromkeys(refusing))
     digest = hashlib.sha256(about.encode()).hexdigest()
-    return kernel, hosted(make, inputs, digest, wanted, counted, _ends(divided, streams))
+    return kernel, hosted(make, inputs, digest, wanted, counted, partial(end_of_input, clocks))
 
 
-def _ends(divided: Split, streams: Inputs) -> DataFrame | None:
-    """The newest time of each stream of a batch query."""
-    given = [(entry, stream_of(entry.scan, streams)) for entry in divided.entries]
-    if all(rows.isStreaming for _, rows in given):
-        return None
-    return reduce(DataFrame.union, [newest_time(entry, rows) for entry, rows in given])
+def _clock(entry: Entry) -> Clock:
+    return entry.scan.event_time, entry.scan.arrival, effective(entry.disorder.policy).skew or 0
 
 
-def newest_time(entry: Entry, rows: DataFrame) -> DataFrame:
-    """One row with the newest event time of a stream that is not suspect, in microseconds, whatever WHERE selects.
+def end_of_input(clocks: Mapping[str, Clock], batches: Batches) -> int:
+    """The punctuation of a flush: one tick after the newest event time of any stream that is not suspect.
 
     A row without an arrival time is never suspect, since nothing says when it came.
     """
-    scan, skew = entry.scan, effective(entry.disorder.policy).skew or 0
-    time = F.unix_micros(F.col(quoted(scan.event_time)).cast("timestamp"))
-    if scan.arrival is None:
-        return rows.agg(F.max(time).alias(END))
-    ahead = time - F.unix_micros(F.col(quoted(scan.arrival)).cast("timestamp"))
-    return rows.agg(F.max(F.when(F.coalesce(ahead <= skew, F.lit(True)), time)).alias(END))
+    found = [_newest(rows, *clocks[name]) for name, rows in batches.items()]
+    return max((time + TICK for time in found if time is not None), default=EARLIEST)
+
+
+def _newest(rows: pa.RecordBatch, time: str, arrival: str | None, skew: int) -> int | None:
+    event = _microseconds(rows.column(time))
+    if arrival is not None:
+        ahead = pc.subtract(event, _microseconds(rows.column(arrival)))
+        event = event.filter(pc.fill_null(pc.less_equal(ahead, skew), True))
+    found: int | None = pc.max(event).as_py()
+    return found
+
+
+def _microseconds(times: pa.Array) -> pa.Array:
+    return times.cast(pa.timestamp("us", times.type.tz)).cast(pa.int64())
 
 
 def refusal(plan: Plan) -> str | None:
