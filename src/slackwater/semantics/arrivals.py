@@ -7,13 +7,10 @@ released in sequence order. A row whose place was released in an earlier batch i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from slackwater.algebra.lengths import TICK
-from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, emits_changes, walk
-from slackwater.algebra.policies import effective
-from slackwater.semantics.feeds import BEGINNING, END_OF_TIME, Clock, Feed
+from slackwater.algebra.nodes import Scan
+from slackwater.semantics.feeds import Clock, Feed
 from slackwater.semantics.rows import Marks, Rejected, Row
 
 
@@ -56,43 +53,3 @@ def sequence(store: Store, clock: Clock) -> list[Row]:
         for number, (row, batch) in enumerate(released, start=1)
         if batch is not None
     ]
-
-
-def clocks_of(plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> dict[str, Clock]:
-    """The clock of each stream of a query, all over the batches of the longest feed."""
-    used = {node.stream: feeds.get(node.stream, Feed()) for node in walk(plan) if isinstance(node, Scan)}
-    batches = max(len(feed.batches) for feed in used.values())
-    end = end_of(plan, used) if flush else None
-    return {name: Clock.of([batch.punctuation for batch in feed.batches], batches, end) for name, feed in used.items()}
-
-
-def end_of(plan: Plan, feeds: Mapping[str, Feed]) -> int:
-    """The punctuation of a flush: the end of time, so that every window is emitted.
-
-    Under EMIT CHANGES it is one tick after the newest event time of any stream that is not suspect: every other row is
-    released, and what lives then stays alive.
-    """
-    if not emits_changes(plan):
-        return END_OF_TIME
-    times = [time for scan, policy in controlled(plan) for time in honest_times(scan, policy, feeds[scan.stream])]
-    return max(times) + TICK if times else BEGINNING
-
-
-def controlled(plan: Plan) -> Iterator[tuple[Scan, Policy]]:
-    """The scans of a plan, each with its disorder policy."""
-    policies = {
-        id(scan): node.policy
-        for node in walk(plan)
-        if isinstance(node, Disorder)
-        for scan in walk(node)
-        if isinstance(scan, Scan)
-    }
-    return ((node, policies.get(id(node), Policy())) for node in walk(plan) if isinstance(node, Scan))
-
-
-def honest_times(scan: Scan, policy: Policy, feed: Feed) -> list[int]:
-    """The event times of all rows but the suspect ones, which are stamped more than SKEW after their arrival."""
-    skew = effective(policy).skew or 0
-    rows = [row for batch in feed.batches for row in batch.rows]
-    clocks = [(row.get(scan.event_time), row.get(scan.arrival) if scan.arrival else None) for row in rows]
-    return [time for time, arrival in clocks if time is not None and (arrival is None or time - arrival <= skew)]

@@ -14,7 +14,7 @@ from typing import Any
 BEGINNING = -(2**63)
 """The punctuation before anything was seen: nothing is late."""
 END_OF_TIME = 2**63 - 1
-"""The punctuation of a flush under EMIT FINAL, and the end of a lifetime that has none."""
+"""The punctuation of a flush, and the end of a lifetime that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,13 @@ class Clock:
     in_force: tuple[int, ...]
 
     @classmethod
-    def of(cls, punctuations: Sequence[int | None], batches: int, end: int | None = None) -> Clock:
-        """The clock of one stream; with `end` a flush follows: one more batch, in which the punctuation is `end`."""
+    def of(cls, punctuations: Sequence[int | None], batches: int, flush: bool = False) -> Clock:
+        """The clock of one stream; a flush is one more batch, in which the punctuation is the end of time."""
         in_force, latest = [BEGINNING], BEGINNING
         for mark in [*punctuations, *[None] * batches]:
             latest = latest if mark is None else max(latest, mark)
             in_force.append(latest)
-        before = in_force[:batches]
-        return cls(tuple(before) if end is None else (*before, max([*before, end])))
+        return cls((*in_force[:batches], *([END_OF_TIME] if flush else [])))
 
     def at(self, batch: int) -> int:
         """The punctuation in force in a batch; before the first batch, the beginning of time."""

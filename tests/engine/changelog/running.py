@@ -16,7 +16,7 @@ from slackwater.engine.changelog.log import Log
 from slackwater.engine.columns.arrays import LATEST
 from slackwater.engine.columns.state import State
 from slackwater.semantics import Answer, Change, Feed, Rejected
-from slackwater.semantics.arrivals import clocks_of
+from slackwater.semantics.streams import clocks_of
 from slackwater.semantics.values import orders
 from slackwater.spark.planner.fused.changelog import changes_of
 
@@ -36,8 +36,9 @@ class Ran:
 
 
 def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[Given]:
-    """What the feeds give batch by batch; a flush is one more."""
-    clocks = clocks_of(plan, feeds, flush)
+    """What the feeds give batch by batch; a flush is one more, at the end of time."""
+    scans = [node for node in walk(plan) if isinstance(node, Scan)]
+    clocks = clocks_of(scans, feeds, flush)
     count = len(next(iter(clocks.values())).in_force)
     made: list[Given] = []
     for number in range(count):

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.changelog.compositions import BINARY, UNARY, compositions, single
 from tests.engine.changelog.running import Given, Ran, answer_of, given_by, moments, ran, run, table_at
-from tests.semantics.endings import ended
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode, Scan, walk
@@ -46,7 +45,7 @@ def has_kernel(case: Case) -> bool:
         return False
 
 
-OPEN = {
+KINDS = {
     "streams": seeded_cases(PLAIN, max_rows=12),
     "changelogs": seeded_cases(EDITED, max_rows=12),
     "first and last": seeded_cases(ONE, max_rows=12),
@@ -57,14 +56,6 @@ OPEN = {
     "anything": seeded_cases(WHOLE, max_rows=10).filter(has_kernel),
     "compositions": compositions(),
 }
-
-
-def end(case: Case) -> Case:
-    """The case with a last punctuation that every lifetime ends before."""
-    return replace(case, feeds=ended(case.plan, case.feeds))
-
-
-KINDS = {name: cases.map(end) for name, cases in OPEN.items()}
 
 
 def check_same(found: Ran, wanted: Answer) -> None:
@@ -95,7 +86,7 @@ def test_every_operator_over_streams_windows_and_changelogs(kind: str):
     read = {node.stream for case in cases for node in walk(case.plan) if isinstance(node, Scan)}
     assert {"Edits", "Pulses"} <= read
     for case in cases:
-        check(end(case))
+        check(case)
 
 
 @FEW
@@ -109,13 +100,6 @@ def test_a_change_appears_in_the_batch_in_which_the_plan_says(data: st.DataObjec
         mine, theirs = ([each for each in log if each.batch <= batch] for log in (found.changes, wanted.changes))
         for time in (time for time in moments(mine, theirs) if time < min(marks.values())):
             assert table_at(mine, time) == table_at(theirs, time)
-
-
-@pytest.mark.parametrize("kind", OPEN)
-@FEW
-@given(data=st.data())
-def test_a_flush_takes_time_to_the_newest_row(kind: str, data: st.DataObject):
-    check(data.draw(OPEN[kind]))
 
 
 @st.composite

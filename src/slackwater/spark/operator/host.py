@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import count, pairwise
@@ -15,8 +15,8 @@ from pyspark.sql.types import StructField, StructType
 
 from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, structs_of, to_blobs
 from slackwater.spark.operator.handing import HANDED
-from slackwater.spark.operator.kernel import RESULT, Batches
-from slackwater.spark.operator.operator import OUTPUT, Make, Operator, at_rest, end_of_time
+from slackwater.spark.operator.kernel import RESULT
+from slackwater.spark.operator.operator import OUTPUT, Make, Operator, at_rest
 from slackwater.spark.relation import TIME, quoted
 from slackwater.spark.session import require_state_store
 from slackwater.spark.shim.workers import require_workers
@@ -38,22 +38,16 @@ class Input:
 
 
 def hosted(
-    make: Make,
-    inputs: Mapping[str, Input],
-    about: str,
-    wanted: tuple[str, ...],
-    counted: Sequence[str] = (),
-    end: Callable[[Batches], int] = end_of_time,
+    make: Make, inputs: Mapping[str, Input], about: str, wanted: tuple[str, ...], counted: Sequence[str] = ()
 ) -> DataFrame:
     """The outputs of a kernel as blobs: one operator over all its inputs, each under the watermark of its control.
 
-    `wanted` names the outputs whose rows are wanted, `counted` those whose number is, in Spark's progress. Batch
-    DataFrames are flushed to the punctuation that `end` gives for all rows.
+    `wanted` names the outputs whose rows are wanted, `counted` those whose number is, in Spark's progress.
     """
     if not all(each.rows.isStreaming for each in inputs.values()):
-        # A batch DataFrame uses one bucket, because a flush must see every row.
+        # The end of a stream is that of all its parts, which only one bucket knows.
         whole = [_packed(name, replace(each, by=())) for name, each in inputs.items()]
-        return _grouped(whole).applyInPandas(at_rest(make, wanted, end), OUTPUT)
+        return _grouped(whole).applyInPandas(at_rest(make, wanted), OUTPUT)
     out = _grouped(_clocked_all(inputs)).transformWithStateInPandas(
         Operator(make, about, wanted), OUTPUT, "Append", "EventTime"
     )

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST
-from slackwater.engine.columns.state import Memory, State
-from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
+from slackwater.engine.columns.state import State
+from slackwater.engine.fused import EVENT_TIME, Fused
 from slackwater.engine.plan import decode
 from slackwater.engine.stages import Later, Opening
 
@@ -34,10 +32,6 @@ class Hosted(Protocol):
 
     def read(self, fetch: Callable[[str], bytes]) -> Any:
         """The state whose pieces `fetch` gives by name, `head` first; others when they are needed."""
-        ...
-
-    def take_back(self, state: Any, punctuation: int) -> Any:
-        """The state with an earlier punctuation: rows from it on are no longer late. What was emitted stays emitted."""
         ...
 
     def step(self, state: Any, batches: Batches, punctuation: int) -> tuple[Any, Batches]:
@@ -67,21 +61,9 @@ class ChainKernel:
     def read(self, fetch: Callable[[str], bytes]) -> State:
         return State.read(fetch)
 
-    def take_back(self, state: State, punctuation: int) -> State:
-        return with_punctuation(state, punctuation)
-
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
         after, result = self.steps.step(state, batches.get(self.stream, self.nothing), punctuation)
         return after, {RESULT: result}
-
-
-def with_punctuation(state: State, punctuation: int) -> State:
-    """The state, as if the last punctuation had been this one: empty stores take rows from any time on again."""
-    memory = Memory(state)
-    memory.put(PUNCTUATION, punctuation)
-    for name, store in state.stores.items():
-        memory.put_store(name, store if store.segments else replace(store, floor=EARLIEST))
-    return memory.state()
 
 
 def plain_columns(schema: pa.Schema) -> list[str]:

@@ -59,8 +59,6 @@ class Operator(StatefulProcessor):
             self._check(kept[0])
             names = set(kept[1].split("\n")) - {""}
             state = kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
-            if watermark + 1 < int(kept[2]):
-                state = kernel.take_back(state, watermark * TICKS)
         state, made = kernel.step(state, batches, watermark * TICKS)
         self._keep(state, names, watermark, None if kept is None else int(kept[2]))
         if self.to is None:
@@ -97,20 +95,13 @@ class Operator(StatefulProcessor):
             )
 
 
-def end_of_time(_: Batches) -> int:
-    """The punctuation of a flush that emits every window."""
-    return LATEST
-
-
-def at_rest(
-    make: Make, wanted: tuple[str, ...], end: Callable[[Batches], int]
-) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:
-    """For `applyInPandas`: all rows of a bucket at once, none of them late, and a flush to the punctuation `end`."""
+def at_rest(make: Make, wanted: tuple[str, ...]) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:
+    """For `applyInPandas`: all rows of a bucket at once, of which none is late, and the end of time."""
 
     def flushed(key: Any, rows: pd.DataFrame) -> pd.DataFrame:
-        kernel, batches = make(), _batches(iter([rows]))
-        state, _ = kernel.step(kernel.init(), batches, EARLIEST)
-        return frame(kernel.step(state, {}, end(batches))[1], wanted)
+        kernel = make()
+        state, _ = kernel.step(kernel.init(), _batches(iter([rows])), EARLIEST)
+        return frame(kernel.step(state, {}, LATEST)[1], wanted)
 
     return flushed
 

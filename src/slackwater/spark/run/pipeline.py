@@ -65,7 +65,7 @@ def start(
     on_rows: Shows | None = None,
     sides: Sequence[Pipeline] = (),
     log: LogSink | None = None,
-    readers: Sequence[Plan] | None = None,
+    readers: Sequence[Plan] = (),
     rows: DataFrame | None = None,
 ) -> Running:
     """Starts a pipeline, or resumes it where its checkpoint says that it stood.
@@ -171,7 +171,7 @@ class Running:
         checkpoint: Location,
         begin: Callable[[], StreamingQuery],
         delivery: Delivery | None = None,
-        readers: Sequence[Plan] | None = None,
+        readers: Sequence[Plan] = (),
     ) -> None:
         self.name = pipeline.name
         self.plan = pipeline.plan
@@ -186,7 +186,6 @@ class Running:
         self.delivery = delivery
         self.readers = readers
         self.silence = Silence(pipeline.plan, monotonic(), readers)
-        self.woken: int | None = None
 
     def progress(self) -> Iterator[Progress]:
         """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
@@ -226,27 +225,21 @@ class Running:
         return records
 
     def flush(self) -> None:
-        """Runs on, once all rows are read, until every window is closed: no more rows are expected.
+        """Runs on, once what there was is read, until every window is closed: no more rows are expected.
 
         A query over views alone has been told by the views that it reads.
         """
         if not self.silence.idle:
             return
         kept = accounts_kept(self.checkpoint).values()
-        newest = max((each.newest for each in kept), default=0)
-        furthest = max((each.furthest for each in kept), default=0)
-        give([[tick] for tick in flushing(self.plan, newest, furthest, self.readers)], self.checkpoint)
+        newest = max((max(each.newest, each.furthest) for each in kept), default=0)
+        give(flushing(self.plan, self.readers, newest), self.checkpoint)
         self.query = self._start()
 
     def wake(self) -> None:
-        """Tells the query of streams that are silent for longer than they are waited for.
-
-        It is told again once a batch has ended, lest ticks come more quickly than batches end.
-        """
-        if self.ledger.batch == self.woken or not (ticks := self.silence.due(monotonic())):
-            return
-        self.woken = self.ledger.batch
-        give([ticks], self.checkpoint)
+        """Tells the query of streams that are silent for longer than they are waited for."""
+        for tick in self.silence.due(monotonic()):
+            give(tick, self.checkpoint)
 
     def stop(self) -> None:
         """Stops between two batches or in one; a batch that is cut short is done again on resuming."""

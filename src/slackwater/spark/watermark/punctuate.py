@@ -35,7 +35,7 @@ class Account:
     suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
     punctuation  what has happened before it is taken to be complete: the watermark. 0 before there is one
     newest       the newest event time of a row that is not suspect
-    furthest     the newest event time of all rows whose windows no flush has closed yet
+    furthest     the newest event time of all rows, beyond which a flush goes
     clock        the latest arrival
     silence      how long ago that was when a tick last told; 0 while rows come
     held         rows that wait for the punctuation to pass them
@@ -90,12 +90,6 @@ class Controlled:
         after = observed(self.controller, self.account, reading)
         self.account = ticked(self.controller, after, reading.batch, self.idle)
         return self.account
-
-    @property
-    def delay(self) -> int:
-        """By how many milliseconds the watermark is behind the newest row; IDLE as long as there is no watermark."""
-        account = self.account
-        return max(0, account.newest - account.punctuation) if account.punctuation else self.idle
 
     def kept(self) -> bytes:
         return pack("control", VERSION, {**asdict(self.account), "controller": self.controller.state()})
@@ -180,34 +174,21 @@ def _wrapped(time: int) -> int:
 
 def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:
     """The account after a tick. A stream that is silent for longer than `idle` is taken to go on with the clock from
-    its newest row; one that has ended is flushed."""
+    its newest row; one that has ended goes `beyond` all its windows, also those of rows from the future."""
     newest = before.newest or batch.newest
+    last = max(newest, before.furthest, batch.newest)
     silence = 0 if batch.rows else max(batch.silence, before.silence)
-    if silence > idle and newest:
-        controller.advance(newest + silence - idle)
-    elif batch.beyond is None:
+    targets = [newest + silence - idle] if silence > idle and newest else []
+    targets += [min(last + batch.beyond, END)] if batch.beyond is not None and last else []
+    if not targets:
         return before
-    standing = max(before.punctuation, controller.progress.punctuation)
     return replace(
         before,
-        punctuation=standing if batch.beyond is None else flushed(controller, newest, batch.beyond, batch),
-        furthest=before.furthest if batch.beyond is None or batch.furthest else before.newest,
+        punctuation=max(before.punctuation, controller.advance(max(targets))),
         held=controller.progress.held,
         silence=silence,
         held_time=before.held_time + before.held * (silence - before.silence),
     )
-
-
-def flushed(controller: Controller, newest: int, beyond: int, batch: Batch) -> int:
-    """The punctuation after a tick of a flush: `beyond` every window of the newest row, or of the furthest.
-
-    The controller does not follow suspect rows. Once their windows are closed, the next tick of the flush, which does
-    not name the furthest row, takes the punctuation back to where the controller is.
-    """
-    if newest:
-        controller.advance(min(max(newest, batch.newest) + beyond, END))
-    furthest = min(batch.furthest + beyond, END) if batch.furthest else EPOCH
-    return max(controller.progress.punctuation, furthest, EPOCH)
 
 
 def _newest(batch: Batch, skew: int) -> int:

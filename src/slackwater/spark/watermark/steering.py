@@ -113,9 +113,9 @@ class Control:
 
     @property
     def answer(self) -> str:
-        """The punctuation, the kind of reading of the next batch, and the delay of the watermark."""
+        """The punctuation, and the kind of reading of the next batch."""
         kind = LISTED if self.spec.named else self.controlled.controller.tallies
-        return f"{self.controlled.account.punctuation} {kind} {self.controlled.delay}"
+        return f"{self.controlled.account.punctuation} {kind}"
 
 
 @dataclass(slots=True)

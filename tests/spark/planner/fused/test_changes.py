@@ -11,7 +11,6 @@ from tests.engine.running import plain_rows
 from tests.spark.conformance import _plain, found
 
 from slackwater.algebra.nodes import Plan
-from slackwater.app.frames import sql, stream
 from slackwater.engine.changelog.boundaries import changelog_kernel
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import bind_query
@@ -62,24 +61,6 @@ def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
     kernel = changelog_kernel(changes_of(plan), net=True)
     lines = run(kernel, given_by(plan, ended, flush=False)).lines
     return Counter(tuple(map(_plain, row)) for each in lines for row in plain_rows(each))
-
-
-def test_the_changelog_of_batch_dataframes_is_that_of_the_end_of_their_input(spark):
-    """What lives at the newest row that is not suspect: v = 4 came at 5 s, stamped 15 minutes later."""
-    rows = "SELECT * FROM VALUES (1, 1, 1), (2, 4, 4), (4, 900, 5), (9, NULL, 3) AS t (v, t, a)"
-    df = spark.sql(rows).selectExpr("v", "timestamp_seconds(t) AS ts", "timestamp_seconds(a) AS at")
-    given = {"S": stream(df, "ts", arrival="at"), "R": stream(df.where("v < 0"), "ts", arrival="at")}
-
-    def answer(query: str) -> list[tuple[Any, ...]]:
-        found = sql(f"{query} EMIT CHANGES", **{name: each for name, each in given.items() if name in query.split()})
-        times = ("unix_seconds(_valid_from) AS since", "unix_seconds(_valid_to) AS until")
-        names = [name for name in found.columns if not name.startswith("_")]
-        return sorted(tuple(row) for row in found.selectExpr("_change_type", *times, *names).collect())
-
-    assert answer("SELECT v FROM S [RANGE 10 seconds]") == [("insert", 1, 11, 1), ("insert", 4, 14, 2)]
-    assert answer("SELECT v FROM S [RANGE 2 seconds]") == [("insert", 4, 6, 2)]
-    assert answer("SELECT COUNT(*) AS n FROM S [RANGE 10 seconds]") == [("insert", 4, 11, 2)]
-    assert answer("SELECT v FROM R [RANGE 10 seconds]") == []
 
 
 @pytest.mark.parametrize("name", QUERIES)

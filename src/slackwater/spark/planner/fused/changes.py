@@ -9,14 +9,11 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
-from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
-from slackwater.algebra.policies import effective
 from slackwater.engine.changelog.boundaries import AtBoundaries, changelog_kernel
 from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
@@ -27,7 +24,7 @@ from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Boundaries, decode, encode
 from slackwater.errors import InputError, QueryError
 from slackwater.spark.operator.blobs import BUCKETS
-from slackwater.spark.operator.entry import Entry, types_in
+from slackwater.spark.operator.entry import types_in
 from slackwater.spark.operator.host import Input, hosted, tagged
 from slackwater.spark.operator.kernel import RESULT, Batches
 from slackwater.spark.operator.writing import profile_schema, to_profile
@@ -42,8 +39,6 @@ from slackwater.spark.watermark.control import Reads
 
 Inputs = Mapping[str, DataFrame]
 REFUSED = "refused"
-Clock = tuple[str, str | None, int]
-"""The columns with the event time and the arrival time of a stream, and its SKEW in ticks."""
 NET, PROFILE, UPDATES, UPSERTS = OPTIONS = (
     "changelog.netchanges",
     "changelog.profile",
@@ -90,10 +85,6 @@ class ChangesKernel:
 
     def read(self, fetch: Callable[[str], bytes]) -> State:
         return State.read(fetch)
-
-    def take_back(self, state: State, punctuation: int) -> State:
-        """A flush of a changelog never goes beyond its newest row, so that it has nothing to take back."""
-        return state
 
     def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
         after, changelog, refused, log, now = self.kernel.step(state, batches, punctuation)
@@ -171,38 +162,10 @@ def _hosted(
         )
         for entry in divided.entries
     }
-    clocks = {entry.scan.stream: _clock(entry) for entry in divided.entries}
     about = json.dumps([document, asdict(form) if form else None, by, BUCKETS])
     refusing = [output_of(node.stream) for node in walk(core) if isinstance(node, Scan) and node.change_type]
     counted = tuple(dict.fromkeys(refusing))
-    digest = hashlib.sha256(about.encode()).hexdigest()
-    return kernel, hosted(make, inputs, digest, wanted, counted, partial(end_of_input, clocks))
-
-
-def _clock(entry: Entry) -> Clock:
-    return entry.scan.event_time, entry.scan.arrival, effective(entry.disorder.policy).skew or 0
-
-
-def end_of_input(clocks: Mapping[str, Clock], batches: Batches) -> int:
-    """The punctuation of a flush: one tick after the newest event time of any stream that is not suspect.
-
-    A row without an arrival time is never suspect, since nothing says when it came.
-    """
-    found = [_newest(rows, *clocks[name]) for name, rows in batches.items()]
-    return max((time + TICK for time in found if time is not None), default=EARLIEST)
-
-
-def _newest(rows: pa.RecordBatch, time: str, arrival: str | None, skew: int) -> int | None:
-    event = _microseconds(rows.column(time))
-    if arrival is not None:
-        ahead = pc.subtract(event, _microseconds(rows.column(arrival)))
-        event = event.filter(pc.fill_null(pc.less_equal(ahead, skew), True))
-    found: int | None = pc.max(event).as_py()
-    return found
-
-
-def _microseconds(times: pa.Array) -> pa.Array:
-    return times.cast(pa.timestamp("us", times.type.tz)).cast(pa.int64())
+    return kernel, hosted(make, inputs, hashlib.sha256(about.encode()).hexdigest(), wanted, counted)
 
 
 def refusal(plan: Plan) -> str | None:

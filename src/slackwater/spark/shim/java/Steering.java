@@ -21,7 +21,6 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.MultipleWatermarkPolicy;
-import org.apache.spark.sql.execution.streaming.runtime.WatermarkTracker;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.runtime.AbstractFunction1;
 
@@ -37,7 +36,6 @@ class Steering implements MultipleWatermarkPolicy {
     private final int far;
     private int ours = 0;
     private String told = null;
-    private long standing = Long.MIN_VALUE, delay = 0;
 
     Steering(MicroBatchExecution query, Function controllers, String folder, final int far) {
         this.far = far;
@@ -65,7 +63,7 @@ class Steering implements MultipleWatermarkPolicy {
 
     /** Before the first batch of a run: where the controllers stand. */
     void begin(long batch) {
-        standing = set(batch, asked(request("begin", batch, taken(batch))));
+        set(batch, asked(request("begin", batch, taken(batch))));
     }
 
     public long chooseGlobalWatermark(scala.collection.immutable.Seq marks) {
@@ -75,17 +73,7 @@ class Steering implements MultipleWatermarkPolicy {
             read();
             readings = taken(batch);
         }
-        long before = standing;
-        standing = set(batch + 1, asked(request("end", batch, readings)));
-        long chosen = foreign(marks, standing);
-        if (standing < before) takeBack(chosen);
-        return chosen;
-    }
-
-    /** Spark lets no watermark go back by itself. A flush that closed the windows of suspect rows does. */
-    private void takeBack(long watermark) {
-        WatermarkTracker tracker = query.watermarkTracker();
-        tracker.setWatermark(Math.min(watermark, tracker.currentWatermark()));
+        return foreign(marks, set(batch + 1, asked(request("end", batch, readings))));
     }
 
     /**
@@ -114,11 +102,6 @@ class Steering implements MultipleWatermarkPolicy {
         return taken;
     }
 
-    /** By how many milliseconds the watermark is behind the newest row; of several streams, the most. */
-    long delay() {
-        return delay;
-    }
-
     /** Tells gauges what acts in a batch; gives the punctuation of all. */
     private long set(long batch, String answers) {
         int end = answers.indexOf("\n\n");
@@ -126,13 +109,11 @@ class Steering implements MultipleWatermarkPolicy {
         String[] said = answers.substring(0, end).split(" ");
         Iterator each = gauges.values().iterator();
         long chosen = Long.parseLong(said[0]);
-        delay = 0;
-        for (int i = 0; each.hasNext(); i += 3) {
+        for (int i = 0; each.hasNext(); i += 2) {
             long punctuation = Long.parseLong(said[i]);
             long[] setting = {batch, punctuation, Long.parseLong(said[i + 1])};
             ((Gauge) each.next()).settings.put(query.id().toString(), setting);
             chosen = of(chosen, punctuation);
-            delay = Math.max(delay, Long.parseLong(said[i + 2]));
         }
         return chosen;
     }
