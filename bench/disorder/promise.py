@@ -1,4 +1,4 @@
-"""budget on the wide set of streams: is the ratio kept, at the end and on the way, and how long are rows held?
+"""budget on the wide set of streams: whether the ratio is kept, at the end and on the way, and how long rows are held.
 
     python -m bench budget                     100 streams drawn at random, at D = 5, 1 and 0.1%
     python -m bench budget --streams 40        fewer of them

@@ -29,7 +29,7 @@ def test_an_executor_that_is_killed_is_done_without(spark, tmp_path):
     for folder in (hit, spared):
         folder.mkdir()
         (folder / "in").symlink_to(tmp_path / "in")
-    process = spawn(hit, script(hit, [NAME]), "--no-flush", "--master", "local-cluster[2,1,1024]")
+    process = spawn(hit, script(hit, [NAME]), "--master", "local-cluster[2,1,1024]")
     wait_until((hit / "check" / NAME / "offsets" / "1").exists, process)
     running = executors(process.pid)
     assert len(running) == 2, (hit / "shown.txt").read_text()
@@ -40,5 +40,5 @@ def test_an_executor_that_is_killed_is_done_without(spark, tmp_path):
         strike(process)
     assert process.returncode == 0, (hit / "shown.txt").read_text()
     assert not running[0].is_running()
-    finish(spared, script(spared, [NAME]), flush=False)
+    finish(spared, script(spared, [NAME]))
     assert answers(spark, hit, [NAME]) == answers(spark, spared, [NAME]) != {NAME: {}}

@@ -11,6 +11,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from slackwater.spark.refusals import line_of
 from slackwater.spark.run.progress import Ledger, Progress
+from slackwater.spark.shim.driver import is_stopped
 from slackwater.spark.watermark.accounts import stream_of
 from slackwater.spark.watermark.gauged import controls_of
 from slackwater.spark.watermark.punctuate import Account
@@ -42,8 +43,7 @@ class Queries:
     @property
     def is_over(self) -> bool:
         """Whether the session was stopped."""
-        context = self.session.sparkContext._jsc
-        return context is None or bool(context.sc().isStopped())
+        return is_stopped(self.session)
 
     def ended(self) -> list[tuple[str, str]]:
         """Return the queries that ended since the last call, with the error that stopped each, or nothing."""

@@ -107,3 +107,9 @@ def watch_queries(session: SparkSession, asked: Any, folder: str, delay_days: in
 def accept_calls(session: SparkSession) -> None:
     """Let Spark's driver call objects of this process."""
     ensure_callback_server_started(session.sparkContext._gateway)  # type: ignore[no-untyped-call]
+
+
+def is_stopped(session: SparkSession) -> bool:
+    """Return whether a session was stopped."""
+    context = session.sparkContext._jsc
+    return context is None or bool(context.sc().isStopped())
