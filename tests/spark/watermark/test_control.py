@@ -121,7 +121,7 @@ def test_a_batch_dataframe_is_left_as_it_is(spark):
         ({"event_time": "ts", "arrival": "arrived"}, "SW-430", "arrival"),
         ({"event_time": "ts", "dratio": "101%"}, "SW-113", "101%"),
         ({"event_time": "ts", "dratio": "5"}, "SW-113", "such as 1%"),
-        ({"event_time": "ts", "dratio": -0.1}, "SW-113", "from 0% to 100%"),
+        ({"event_time": "ts", "dratio": -0.1}, "SW-113", "above 0% and below 100%"),
         ({"event_time": "ts", "estimator": "adaptiv"}, "SW-422", "adaptive"),
         ({"event_time": "ts", "idle": "3 rows"}, "SW-223", "30 seconds"),
     ],
