@@ -7,6 +7,7 @@ from rich.console import Console
 
 from slackwater.app.feeds import about
 from slackwater.app.monitor.board import Board, Level
+from slackwater.app.render.svg import leaving
 from slackwater.app.watch import Watch
 from slackwater.errors import RunError
 from slackwater.lang import parse_script
@@ -40,3 +41,23 @@ def test_the_pipeline_that_an_error_names_has_failed_and_the_others_were_stopped
     states = {name: each.state for name, each in other.pipelines.items()}
     assert states == {"tolls": "failed", "toll": "stopped"}
     assert other.worst() is Level.BROKEN and "the disk is full" in other.pipelines["tolls"].error
+
+
+def test_rates_are_known_of_scans_of_controls_and_of_what_comes_out():
+    (pipeline,) = parse_script(SCRIPT).pipelines
+    graph = about(pipeline)["graph"]
+    names = [each["name"] for each in graph["nodes"]]
+    known = {names[number]: rate for number, rate in leaving(graph, {"S": (200.0, 198.0)}, 7.0).items()}
+    assert known == {"Scan": 200.0, "Disorder": 198.0, "Emit": 7.0, "Project": 7.0, "Aggregate": 7.0}
+
+
+def test_a_batch_that_takes_longer_than_its_trigger_is_a_warning():
+    board = Board(clock=lambda: 1.0)
+    (pipeline,) = parse_script(SCRIPT).pipelines
+    board.enter(about(pipeline, trigger=0.5))
+    levels = []
+    for batch, seconds in enumerate((0.4, 0.6)):
+        record = {"batch": batch, "at": 1_000, "rows_in": 1, "seconds": seconds}
+        board.enter({"kind": "batch", "pipeline": "tolls", **record})
+        levels.append(board.worst())
+    assert levels == [Level.GOOD, Level.WARNING]

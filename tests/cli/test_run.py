@@ -20,6 +20,10 @@ def test_a_time_that_is_none_is_refused_as_it_is_in_a_query(slackwater):
     assert slackwater("run", TRAFFIC, "--for", "5 tuples").stderr.startswith("SW-223")
 
 
+def test_a_trigger_is_refused_where_there_is_only_one_batch_after_the_other(slackwater):
+    assert slackwater("run", TRAFFIC, "--trigger", "5 seconds", "--available-now").stderr.startswith("SW-416")
+
+
 TUMBLE = """
 CREATE STREAM Clicks (page STRING, ts TIMESTAMP) USING json OPTIONS (path '{folder}') TIMESTAMP BY ts;
 SELECT page, COUNT(*) AS n FROM Clicks [RANGE 1 minute SLIDE 1 minute] GROUP BY page, TUMBLE(ts, '1 minute');

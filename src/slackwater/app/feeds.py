@@ -24,7 +24,7 @@ def events_of(progress: Progress) -> list[Event]:
     return [*said, {"kind": "rows", "pipeline": progress.pipeline, "rows": rows}] if rows else said
 
 
-def about(pipeline: Pipeline, trigger: float | None = None) -> Event:
+def about(pipeline: Pipeline, trigger: float = 0.0) -> Event:
     """Return what is said of a pipeline when it starts: its plan, who runs it, its windows and its sink.
 
     No option of a source or a sink is among it, so no secret either.

@@ -38,8 +38,9 @@ from slackwater.spark.store import Location
 class Conditions:
     """Under which conditions to run: where, from which checkpoint, for how many seconds after the queries have started.
 
-    A run over what is there (`available_now`) ends with a `flush`, which closes every window. With `views`, a folder,
-    every view is kept there for this run and others; without, those that two pipelines read, beside the checkpoint.
+    A run over what is there (`available_now`) ends with a `flush`, which closes every window. Any other run starts a
+    batch every `trigger` seconds; with 0, one right after the other. With `views`, a folder, every view is kept there
+    for this run and others; without, those that two pipelines read, beside the checkpoint.
     """
 
     checkpoint: str | Path
@@ -49,6 +50,7 @@ class Conditions:
     seconds: float | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
     views: str | Path | None = None
+    trigger: float = 0.0
 
 
 AT_ONCE = max(2, os.cpu_count() or 2)
@@ -112,7 +114,7 @@ def _stages(
     watch: Watch,
 ) -> list[list[Begin]]:
     """What is started together: everything, or, over what is there, each view before those that read it."""
-    manner = Manner(available_now=conditions.available_now, sampled=watch.sampled)
+    manner = Manner(conditions.available_now, watch.sampled, conditions.trigger)
     folders = {each.stream: each.folder for each in views}
 
     def begun(pipeline: Pipeline, checkpoint: Location, rows: DataFrame, view: Opened | None = None) -> Running:
@@ -125,7 +127,7 @@ def _stages(
         else:
             log = LogSink(view.folder.log, view.kept.plan)
             running = start(pipeline, frames, checkpoint, manner, log=log, readers=view.kept.readers, rows=rows)
-        watch.begins(pipeline)
+        watch.begins(pipeline, conditions.trigger)
         watch.resumes(pipeline.name, running.closed)
         return running
 

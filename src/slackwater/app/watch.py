@@ -90,9 +90,9 @@ class Watch:
         for feed in (self.board.enter, *self.feeds):
             feed(event)
 
-    def begins(self, pipeline: Pipeline) -> None:
-        """Take note of a pipeline that was started."""
-        self.tell(about(pipeline))
+    def begins(self, pipeline: Pipeline, trigger: float = 0.0) -> None:
+        """Take note of a pipeline that was started, with a batch every `trigger` seconds."""
+        self.tell(about(pipeline, trigger))
 
     def ends(self, error: SlackwaterError | None = None) -> None:
         """Take note of the end of all pipelines: of the one that an error names, that it failed."""

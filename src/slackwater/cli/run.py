@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from slackwater.cli.options import Conf, File, Settings
+from slackwater.errors import InputError
 
 if TYPE_CHECKING:
     from slackwater.app.watch import Watch
@@ -42,6 +43,13 @@ def run(
     duration: Annotated[
         str | None,
         typer.Option("--for", metavar="TIME", help="Stop after so much time of running, such as '20 seconds'."),
+    ] = None,
+    trigger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Start a batch every so often, such as '5 seconds' (default: as soon as the one before has ended).",
+        ),
     ] = None,
     views: Annotated[
         str | None,
@@ -92,6 +100,8 @@ def run(
     from slackwater.app.run import run as run_script
     from slackwater.app.watch import Watch
 
+    if trigger is not None and available_now:
+        raise InputError("SW-416", "--trigger and --available-now exclude each other", hint="leave one of them out")
     conditions = Conditions(
         parse_folder(checkpoint) if checkpoint else file.with_suffix(".checkpoint"),
         master,
@@ -100,6 +110,7 @@ def run(
         parse_duration(duration),
         parse_conf(conf or ()),
         parse_folder(views) if views else None,
+        parse_duration(trigger) or 0.0,
     )
     if plot is not None:
         require("plot", ("matplotlib",), "a picture of the run")

@@ -11,7 +11,7 @@ from bokeh.models import Div
 
 from slackwater.app.monitor.board import Board, Followed
 from slackwater.app.monitor.words import amount
-from slackwater.app.render.svg import svg
+from slackwater.app.render.svg import leaving, svg
 from slackwater.dashboard import fragments
 from slackwater.dashboard.charts import Charts
 from slackwater.dashboard.style import PAGE, PART, TEMPLATE, THEMES, Theme
@@ -74,10 +74,10 @@ def plan_of(followed: Followed) -> str:
     if not graph:
         return '<div class="empty">The plan of this query is not known.</div>'
     streams = followed.record.get("streams", ())
-    whole = sum(each["rows"] for each in streams) or 1
-    total = followed.history.rate("rows_in")
-    rates = {each["stream"]: f"{amount(total * each['rows'] / whole)} rows/s" for each in streams}
-    rates[""] = f"{amount(followed.history.rate('rows_out'))} rows/s"
+    share = followed.history.rate("rows_in") / (sum(each["rows"] for each in streams) or 1)
+    delivered = {each["stream"]: (share * each["rows"], share * each["on_time"]) for each in streams}
+    found = leaving(graph, delivered, followed.history.rate("rows_out"))
+    rates = {number: f"{amount(rate)} rows/s" for number, rate in found.items()}
     legend = "".join(f'<span><i style="background:var(--sw-{colour})"></i>{said}</span>' for _, said, colour in LEGEND)
     return f'<div class="legend">{legend}</div>{svg(graph, rates)}'
 

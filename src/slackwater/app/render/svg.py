@@ -25,6 +25,9 @@ COLOURS = {
 }
 """By who runs an operator; see `placements`."""
 
+ONE_FOR_EACH = ("Emit", "Project")
+"""Operators that give one row for each that they read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -54,9 +57,8 @@ def graph_of(plan: Plan, run_by: Sequence[str] = (), sink: str = "") -> dict[str
     return {"nodes": nodes, "sink": sink}
 
 
-def svg(graph: Mapping[str, Any], rates: Mapping[str, str] | None = None) -> str:
-    """Return the picture of a graph; `rates` are written on edges: from a source by the name of its stream, and to the
-    sink under the name `""`."""
+def svg(graph: Mapping[str, Any], rates: Mapping[int, str] | None = None) -> str:
+    """Return the picture of a graph; `rates` are written on the edges that leave the operators of these numbers."""
     nodes = [Node(each["name"], each["parameters"], each["by"], tuple(each["reads"])) for each in graph["nodes"]]
     if not nodes:
         return ""
@@ -68,7 +70,7 @@ def svg(graph: Mapping[str, Any], rates: Mapping[str, str] | None = None) -> str
     parts = [_edges(nodes, spots, rates or {}), *(_box(each, *spot) for each, spot in zip(nodes, spots, strict=True))]
     if sink:
         x, y = spots[0]
-        parts.append(_arrow((x, y), (x, y + HEIGHT + GAP_Y), (rates or {}).get("", "")))
+        parts.append(_arrow((x, y), (x, y + HEIGHT + GAP_Y), (rates or {}).get(0, "")))
         parts.append(_box(Node("Sink", sink, "sink", ()), x, y + HEIGHT + GAP_Y))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 -2 {width + 4} {height + 4}" width="{width + 4}" '
@@ -92,17 +94,31 @@ def _places(nodes: Sequence[Node]) -> tuple[list[tuple[float, int]], int]:
     return places, place(0, 0, 0)
 
 
-def _edges(nodes: Sequence[Node], spots: Sequence[tuple[float, float]], rates: Mapping[str, str]) -> str:
+def _edges(nodes: Sequence[Node], spots: Sequence[tuple[float, float]], rates: Mapping[int, str]) -> str:
     return "".join(
-        _arrow(spots[source], spots[number], rates.get(_stream(nodes[source]), ""))
+        _arrow(spots[source], spots[number], rates.get(source, ""))
         for number, node in enumerate(nodes)
         for source in node.reads
     )
 
 
-def _stream(node: Node) -> str:
-    """The stream of a scan; of other operators no rate is known."""
-    return node.parameters.partition(" ")[0] if node.name == "Scan" else "\0"
+def leaving(graph: Mapping[str, Any], streams: Mapping[str, tuple[float, float]], out: float) -> dict[int, float]:
+    """Return the rows per second that leave each operator of a graph, as far as they are known.
+
+    `streams` has the rate of each stream and that of its rows on time: the first leaves its scan, the second its
+    control. The rate of what comes `out` is also that of every operator at the top that gives one row for each.
+    """
+    nodes, found = graph["nodes"], {}
+    for number, node in enumerate(nodes):
+        scan = nodes[node["reads"][0]] if node["name"] == "Disorder" else node
+        rates = streams.get(scan["parameters"].partition(" ")[0]) if scan["name"] == "Scan" else None
+        if rates is not None:
+            found[number] = rates[scan is not node]
+    top = 0
+    while top not in found:
+        found[top] = out
+        top = nodes[top]["reads"][0] if nodes[top]["name"] in ONE_FOR_EACH else 0
+    return found
 
 
 def _arrow(source: tuple[float, float], target: tuple[float, float], said: str) -> str:

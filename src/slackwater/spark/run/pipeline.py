@@ -46,15 +46,18 @@ IDLE = ("Waiting for data to arrive", "Waiting for next trigger")
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to run: until all that is there is read (`available_now`), or for ever, one batch after the other; `sampled`
-    if each batch is to say one row of its result to those who watch."""
+    """How to run: until all that is there is read (`available_now`), or for ever, with a batch every `trigger` seconds
+    (0: one right after the other); `sampled` if each batch is to say one row of its result to those who watch."""
 
     available_now: bool = False
     sampled: bool = False
+    trigger: float = 0.0
 
     def begin(self, write: DataStreamWriter) -> StreamingQuery:
         """Start a query."""
-        return start_available_now(write) if self.available_now else write.trigger(processingTime="0 seconds").start()
+        if self.available_now:
+            return start_available_now(write)
+        return write.trigger(processingTime=f"{round(self.trigger * 1_000)} milliseconds").start()
 
 
 def start(
