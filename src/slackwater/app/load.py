@@ -27,6 +27,20 @@ def load(path: Path, settings: Iterable[str] = (), spark: Mapping[str, str] | No
     return replace(script, settings={**script.settings, **(spark or {})})
 
 
+def load_given(path: Path | None, text: str | None, settings: Iterable[str] = ()) -> Script:
+    """Return the statements of a file, or of a text that is given in its place."""
+    if (path is None) == (text is None):
+        raise InputError(
+            "SW-427",
+            "there is neither a file nor -c TEXT" if path is None else "there is a file as well as -c TEXT",
+            expected="one of the two",
+            hint='write slackwater run FILE, or slackwater run -c "SELECT ..."',
+        )
+    if path is not None:
+        return load(path, settings)
+    return parse_script(text or "", file="-c", variables=variables(settings))
+
+
 def read_text(path: Path) -> str:
     """The text of a file, or an error that says what is in the way."""
     try:

@@ -124,7 +124,7 @@ class Watch:
             self.console.print(f"{pipeline}, batch {batch}", style="italic")  # a title would wrap above a narrow table
             table = Table(*rows[0].__fields__, box=None)
             for row in _first(rows):
-                table.add_row(*map(_cell, row))
+                table.add_row(*map(cell_text, row))
             self.console.print(table)
             if len(rows) > ROWS_SHOWN:
                 self.console.print(f"... {len(rows) - ROWS_SHOWN:,} more rows", style="dim")
@@ -243,7 +243,7 @@ def _first(rows: Sequence[Any]) -> Sequence[Any]:
     return nsmallest(ROWS_SHOWN, rows, key=lambda row: (row.window_end, tuple(map(str, row))))
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
     """A value as one reads it at a glance: a moment to the millisecond, so that it stays in its line."""
     match value:
         case float():

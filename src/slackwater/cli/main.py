@@ -14,6 +14,7 @@ from slackwater.cli.doctor import doctor
 from slackwater.cli.dry_run import dry_run
 from slackwater.cli.explain import explain
 from slackwater.cli.run import run
+from slackwater.cli.shell import shell
 from slackwater.cli.test import test
 from slackwater.errors import SlackwaterError
 
@@ -22,12 +23,12 @@ app = typer.Typer(
     help="Continuous SQL on Spark over streams that arrive late and out of order.\n\n"
     "State how many late rows you can afford; Slackwater finds the watermark.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
-for command in (run, dry_run, explain, test, advise, doctor):
+for command in (run, shell, dry_run, explain, test, advise, doctor):
     app.command()(command)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
-from slackwater.cli.options import Conf, File, Settings
+from slackwater.cli.options import Conf, Settings
 from slackwater.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
 
 
 def run(
-    file: File,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A SQL file, or a plan as JSON (`explain --format json` writes one)."),
+    ] = None,
+    command: Annotated[
+        str | None, typer.Option("--command", "-c", metavar="TEXT", help="Statements in the place of a file.")
+    ] = None,
     settings: Settings = None,
     checkpoint: Annotated[
         str | None,
@@ -89,11 +96,12 @@ def run(
         slackwater run traffic.sql
         slackwater run traffic.sql --for '20 seconds'
         slackwater run traffic.sql --ui                          (a dashboard in the browser)
+        slackwater run -c "CREATE STREAM S ...; SELECT * FROM S" (a line in the place of a file)
         slackwater run traffic.sql --available-now --no-flush    (what has come since the last time)
         slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
     from slackwater.app.extras import require
-    from slackwater.app.load import load
+    from slackwater.app.load import load_given
     from slackwater.app.monitor.log import ProgressLog
     from slackwater.app.options import parse_conf, parse_duration, parse_folder
     from slackwater.app.run import Conditions
@@ -102,8 +110,15 @@ def run(
 
     if trigger is not None and available_now:
         raise InputError("SW-416", "--trigger and --available-now exclude each other", hint="leave one of them out")
+    script = load_given(file, command, settings or ())
+    stack = ExitStack()
+    if checkpoint or file:
+        place = parse_folder(checkpoint) if checkpoint else Path(file or "").with_suffix(".checkpoint")
+    else:
+        folder = TemporaryDirectory(prefix="slackwater-run-", ignore_cleanup_errors=True)
+        place = Path(stack.enter_context(folder)) / "checkpoint"
     conditions = Conditions(
-        parse_folder(checkpoint) if checkpoint else file.with_suffix(".checkpoint"),
+        place,
         master,
         available_now,
         not no_flush,
@@ -114,8 +129,8 @@ def run(
     )
     if plot is not None:
         require("plot", ("matplotlib",), "a picture of the run")
-    script, console = load(file, settings or ()), Console(highlight=False)
-    with ExitStack() as stack:
+    console = Console(highlight=False)
+    with stack:
         feeds = [stack.enter_context(ProgressLog(progress_log)).enter] if progress_log else []
         for pages, port in ((True, ui_port), (False, metrics_port)):
             if ui if pages else metrics_port is not None:

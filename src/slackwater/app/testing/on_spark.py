@@ -15,13 +15,12 @@ from slackwater.algebra.catalog import LATE, REFUSED, REJECTED, Pipeline, SinkDe
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Disorder, Emit, Plan, Policy, Scan, emits_changes, inputs, walk, with_inputs
 from slackwater.algebra.schema import UNKNOWN
-from slackwater.algebra.sides import side_streams, with_sides
 from slackwater.app.optimise import optimise
+from slackwater.app.readers import readers_of
 from slackwater.app.testing.answers import Found
 from slackwater.app.testing.case import Line, QueryCase
 from slackwater.app.testing.cells import EPOCH, read_cell
 from slackwater.errors import InputError
-from slackwater.lang import parse_script
 from slackwater.semantics import Batch, Feed
 from slackwater.spark.io.streams import SparkSession
 from slackwater.spark.run.given import GivenStream, run_given
@@ -44,7 +43,7 @@ class OnSpark:
     def __call__(self, case: QueryCase) -> Found:
         plan = _alike(case.plan)
         pipeline = Pipeline(NAME, EVERY_CHANGE if emits_changes(plan) else None, plan)
-        sides = _sides(pipeline, case)
+        sides = readers_of(pipeline, case.declared.catalog)
         ready = replace(pipeline, plan=optimise(plan, case.declared.views).plan)
         with TemporaryDirectory(prefix="slackwater-case-", ignore_cleanup_errors=True) as folder:
             rows = run_given(self.session, ready, sides, _streams(case), Path(folder), flush=case.flush)
@@ -55,16 +54,6 @@ def _alike(plan: Plan) -> Plan:
     """The plan with one policy everywhere: the punctuations of a case are given, whatever a query states."""
     below = with_inputs(plan, tuple(map(_alike, inputs(plan))))
     return replace(below, policy=Policy()) if isinstance(below, Disorder) else below
-
-
-def _sides(pipeline: Pipeline, case: QueryCase) -> list[Pipeline]:
-    """A query for each of the tables late, rejected and refused, named as the stream of these rows."""
-    catalog = with_sides(case.declared.catalog, pipeline)
-    found = []
-    for each in side_streams(pipeline):
-        (reader,) = parse_script(f"SELECT * FROM `{each.name}`", catalog=catalog).pipelines  # noqa: S608
-        found.append(replace(reader, name=each.name))
-    return found
 
 
 def _streams(case: QueryCase) -> dict[str, GivenStream]:

@@ -1,0 +1,50 @@
+"""`slackwater shell`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def shell(
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A SQL file whose statements are executed first.")
+    ] = None,
+    declare: Annotated[
+        bool, typer.Option("--declare", help="Declare what FILE declares, and do not run its queries.")
+    ] = False,
+    checkpoint: Annotated[Path, typer.Option(metavar="DIR", help="Where an INSERT INTO keeps its place.")] = Path(
+        "shell.checkpoint"
+    ),
+) -> None:
+    """Type statements and see the answers; Spark starts while you type.
+
+    SELECT shows rows as they come, until Ctrl-C. Statements may also come from a pipe; then the first mistake ends
+    the shell with 2.
+
+        slackwater shell
+        slackwater shell streams.sql
+        echo 'SHOW STREAMS;' | slackwater shell traffic.sql --declare
+    """
+    from slackwater.app.extras import require
+
+    require("shell", ["prompt_toolkit"], "slackwater shell")
+    from slackwater.app.backstage import Backstage, spark_session
+    from slackwater.app.load import read_text
+    from slackwater.app.workbench import Workbench
+    from slackwater.shell.prompt import execute_all, interact, is_interactive
+
+    bench = Workbench(Console(highlight=False), Backstage(spark_session, at_once=is_interactive()), checkpoint)
+    if file is not None:
+        bench.declaring = declare
+        if code := execute_all(bench, read_text(file)):
+            raise typer.Exit(code)
+        bench.declaring = False
+    if is_interactive():
+        interact(bench)
+    elif code := execute_all(bench, sys.stdin.read()):
+        raise typer.Exit(code)

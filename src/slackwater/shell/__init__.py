@@ -1,0 +1,1 @@
+"""`slackwater shell`: a thin shell over app, with the prompt of prompt_toolkit."""

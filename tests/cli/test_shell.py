@@ -1,0 +1,51 @@
+"""`slackwater shell` from a pipe, and `run -c`: what is refused before Spark starts."""
+
+# ruff: noqa: S608 (statements are put together from texts)
+
+import io
+
+import pytest
+
+from slackwater.app import backstage
+
+STREAM = "CREATE STREAM S (a INT, ts TIMESTAMP) USING json TIMESTAMP BY ts;"
+
+
+@pytest.fixture
+def piped(slackwater, monkeypatch):
+    monkeypatch.setattr(backstage, "spark_session", lambda: None)
+
+    def call(text: str, *words: object):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        return slackwater("shell", *words)
+
+    return call
+
+
+def test_statements_from_a_pipe(piped, tmp_path):
+    file = tmp_path / "streams.sql"
+    file.write_text(STREAM + " SELECT a FROM S;")
+    shown = piped("SHOW STREAMS", file, "--declare")
+    assert shown.returncode == 0
+    assert "a int, ts timestamp" in shown.stdout
+    assert piped("").returncode == 0
+
+
+def test_the_first_mistake_ends_a_pipe_with_2(piped):
+    shown = piped(f"{STREAM} SELEC; CREATE SINK k USING console;")
+    assert shown.returncode == 2
+    assert shown.stderr.startswith("SW-130")
+    assert "sink k" not in shown.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("file.sql", "-c", "SELECT 1")])
+def test_run_takes_a_file_or_a_text(slackwater, words):
+    shown = slackwater("run", *words)
+    assert shown.returncode == 2
+    assert shown.stderr.startswith("SW-427")
+
+
+def test_a_mistake_in_a_text_has_its_place(slackwater):
+    shown = slackwater("run", "-c", STREAM + " SELECT b FROM S")
+    assert shown.returncode == 2
+    assert "at -c:1:" in shown.stderr
