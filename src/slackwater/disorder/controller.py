@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from slackwater.defaults import SKEW_SECONDS
 from slackwater.disorder.clock import Times, clamp, minus, ticks_per_second, times
-from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Sources, Tallying
+from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Explaining, Sources, Tallying
 from slackwater.disorder.estimator import estimator as build
 from slackwater.disorder.held import EMPTY, Held, Run, deltas, joined
 from slackwater.disorder.state import pack, unpack
@@ -145,6 +145,14 @@ class Controller:
 
     def _capped(self) -> int:
         return NO_PUNCTUATION if self.cap is None else self._held.beyond(self.cap)
+
+    def explain(self) -> str:
+        """Say in a sentence what holds the punctuation where it is now."""
+        if self.cap is not None and self._progress.held >= self.cap:
+            return f"{self._progress.held:,} rows are held, as many as may be: the ratio is not looked at"
+        if isinstance(self._estimator, Explaining):
+            return self._estimator.explain()
+        return f"{self._progress.held:,} rows are held by the estimate"
 
     def state(self) -> bytes:
         progress, (held, counts) = self._progress, self._held.rows()

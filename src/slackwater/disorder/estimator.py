@@ -50,6 +50,13 @@ class Tallying(Protocol):
         """As `observe`, of rows that were added up."""
 
 
+@runtime_checkable
+class Explaining(Protocol):
+    """An estimator that can say what holds its punctuation back."""
+
+    def explain(self) -> str: ...
+
+
 ESTIMATORS: dict[str, Callable[..., Estimator]] = {}
 """By the name that a query gives after USING. Complete as soon as ``slackwater.disorder`` is imported."""
 

@@ -246,3 +246,25 @@ def test_uploads_in_bulk_keep_the_ratio():
     found, ratio = run(stream, 0.05, 1_000)
     assert found.late_share <= 0.05
     assert ratio < 1.2
+
+
+def test_it_says_what_holds_the_punctuation():
+    control = controller(0.01, unit="ms")
+    time = np.arange(0, 400_000, 10)
+    late = time - np.arange(len(time)) % 50 * 40
+    for start in range(0, 100, 20):
+        control.observe(late[start : start + 20], time[start : start + 20], np.zeros(20, np.int64))
+    assert control.explain().startswith("waiting for the stream to show its delays: 100 rows in 0.9")
+    for start in range(100, 20_000, 100):
+        control.observe(late[start : start + 100], time[start : start + 100], np.arange(100) % 4)
+    assert control.explain() == "1.350% of the last 19,989 rows were later than 0.941 s"
+    for start in range(20_000, 40_000, 100):
+        control.observe(late[start : start + 100], time[start : start + 100], np.arange(100) % 3)
+    assert control.explain().startswith("waiting for sender 3, silent for 200 s, owes about 4,")
+
+
+def test_a_full_buffer_is_what_holds_the_punctuation():
+    control = controller(0.01, unit="ms", bsize=10)
+    time = np.arange(0, 10_000, 10)
+    control.observe(time - np.arange(1_000) % 50 * 40, time)
+    assert control.explain() == "10 rows are held, as many as may be: the ratio is not looked at"

@@ -1,7 +1,4 @@
-"""Our estimator, the default for DRATIO: it keeps the ratio by an account, and holds rows as briefly as that allows.
-
-How it works and what it guarantees: docs/design/budget.md.
-"""
+"""Our estimator, the default for DRATIO. How it works and what it guarantees: docs/design/budget.md."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import numpy as np
 from slackwater.defaults import IDLE_SECONDS
 from slackwater.disorder.budget.account import Account
 from slackwater.disorder.budget.histogram import Memories
-from slackwater.disorder.budget.latest import Latest, ages
+from slackwater.disorder.budget.latest import Latest, ages, raised
 from slackwater.disorder.budget.seen import Seen
 from slackwater.disorder.budget.senders import Senders
 from slackwater.disorder.budget.settings import DEFAULT, Settings
@@ -170,12 +167,19 @@ class Budget:
     def _delay(self, level: float) -> Delay:
         """The longest delay that any memory or the latest rows ask for, but not many times that of the ratio itself."""
         own = self._settings
-        latest = (Delay(self._latest.delay(rows, level, own.surprise), rows, level) for rows in own.latest)
+        latest = (
+            Delay(self._latest.delay(rows, level, own.surprise), rows, raised(level, rows, own.surprise))
+            for rows in own.latest
+        )
         recalled = (self._recall(span, level) for span in range(len(self._memories.spans)))
         longest = max((*recalled, *latest), key=lambda each: each.ticks)
         usual = self._memories.delay(ALL, self._dratio)
         most = own.longest * usual if usual else FAR
-        return longest if longest.ticks <= most else Delay(most, self._account.rows, self._dratio)
+        return (
+            longest
+            if longest.ticks <= most
+            else Delay(most, int(self._memories.weight[ALL]), self._memories.share_above(ALL, most))
+        )
 
     def _recall(self, span: int, level: float) -> Delay:
         """The delay that a memory asks for: of the level, and for a short one of more than chance explains."""
@@ -187,6 +191,27 @@ class Budget:
     def _aim(self, delay: Delay) -> int:
         aim = clamp(self._clock - ceil(delay.ticks))
         return self._seen.below(aim, int(min(self._settings.seen_delays * delay.ticks, FAR)))
+
+    def explain(self) -> str:
+        """Say what holds the punctuation where it is now.
+
+        >>> budget, time = Budget(0.01, unit="ms"), np.arange(20_000) * 10
+        >>> reached = budget.observe(time - np.arange(20_000) % 50 * 40, time)
+        >>> budget.explain()
+        '2.732% of the last 1,024 rows were later than 1.44 s'
+        """
+        delay = self._delay(self._account.level)
+        if not self._released:
+            return (
+                f"waiting for the stream to show its delays: {self._account.rows:,} rows in {self._seconds(self._age)}"
+            )
+        if waiting := self._senders.waiting(self._aim(delay)):
+            silent = self._seconds(waiting.silent)
+            return f"waiting for sender {waiting.key}, silent for {silent}, owes about {waiting.owed:,.0f} rows"
+        return f"{delay.level:.3%} of the last {delay.rows:,} rows were later than {self._seconds(delay.ticks)}"
+
+    def _seconds(self, ticks: float) -> str:
+        return f"{ticks / self._ticks:.3g} s"
 
     def state(self) -> bytes:
         fields: dict[str, Value] = {"punctuation": self._punctuation, "quick": self._quick}

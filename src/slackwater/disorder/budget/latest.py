@@ -42,8 +42,7 @@ class Latest:
 
     def delay(self, rows: int, level: float, surprise: float) -> float:
         """Return the delay that more of the last rows need than chance explains; 0 if there are too few rows."""
-        known = self._ages[-rows:]
-        share = level + surprise * (sqrt(level / rows) + 1 / rows)
+        known, share = self._ages[-rows:], raised(level, rows, surprise)
         if len(known) < rows // 2 or share >= 0.5:
             return 0.0
         place = len(known) - 1 - int(share * len(known))
@@ -55,6 +54,11 @@ class Latest:
 
     def restore(self, fields: Fields) -> None:
         self._ages, self._lengths = fields.times("latest_ages"), fields.times("latest_lengths")
+
+
+def raised(level: float, rows: float, surprise: float) -> float:
+    """Return the share of so many rows that exceeds a level by more than chance explains."""
+    return level + surprise * (sqrt(level / rows) + 1 / rows)
 
 
 def ages(batch: Tally, now: int, newest: int, offset: int) -> Times:
