@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,12 @@ def test_every_estimator_and_yardstick_is_compared(trace: Path):
     } <= names
     holds = {line.name: line.mean_hold for line in found.lines}
     assert holds["optimum"] <= holds["best per interval"] <= holds["best constant (clock)"]
+
+
+def test_the_advice_says_what_holds_the_punctuation_at_the_end(trace: Path):
+    found = advise(request(trace))
+    assert re.fullmatch(r"[\d.]+% of the last [\d,]+ rows were later than 0\.\d+ s", found.holds)
+    assert found.document()["holds"] == found.holds and found.holds in found._repr_html_()
 
 
 def test_formats_and_units_give_the_same_advice(trace: Path, tmp_path: Path):

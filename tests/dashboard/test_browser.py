@@ -42,6 +42,7 @@ def test_the_pages_show_what_the_records_say_and_go_on_with_them(tmp_path):
         wait_for(lambda: browser.texts("[data-field=rows_in]") == [amount(20_000)])
         assert browser.texts("[data-field=ratio]") == [percent(said[99]["ratio"])]
         assert browser.texts("[data-field=late]") == [amount(sum(each["late"] for each in said[:100]))]
+        assert browser.texts(".holds") == ["Traffic: 1% of the last 8,192 rows were later than 3.1 s"]
         wait_for(lambda: browser.drawn() >= 7)
         assert "Traffic" in browser.texts("tbody td") and ODD in browser.texts("tbody td")
         wait_for(lambda: any("200 rows/s" in text for text in browser.texts("svg text")))

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slackwater.algebra.lengths import MICROSECONDS, Kind, Length
-from slackwater.algebra.policies import DEFAULT_SKEW, ratio_text
+from slackwater.algebra.policies import DEFAULT_ESTIMATOR, DEFAULT_SKEW, ratio_text
 from slackwater.app.notebook import advice_html
-from slackwater.disorder import ESTIMATORS, controller
+from slackwater.disorder import ESTIMATORS, Controller, controller
 from slackwater.disorder.replay.optimum import optimum
 from slackwater.disorder.replay.replaying import (
     Batches,
@@ -36,8 +36,8 @@ A_YEAR = 365 * MICROSECONDS["day"]
 FEWEST = 2
 """Rows with which a stream can be replayed."""
 A_SECOND = Length.of(1, "second")
-NOT_STATED = ("slack",)
-"""Estimators that keep no ratio: there is nothing to compare."""
+NOT_COMPARED = ("slack", DEFAULT_ESTIMATOR)
+"""`slack` keeps no ratio; the default is replayed first, and on its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,7 @@ class Advice:
 
     `suspect` rows are stamped more than SKEW after their arrival. All figures and `batches` are of the other `rows`.
     `plain_late_share` is the share of these that Spark's own watermark loses, which suspect rows move.
+    `holds` says what held the punctuation of the default estimator where it was at the end.
     """
 
     trace: str
@@ -73,6 +74,7 @@ class Advice:
     notes: tuple[str, ...]
     batches: Batches
     warning: str = ""
+    holds: str = ""
 
     def _repr_html_(self) -> str:
         return advice_html(self)
@@ -91,6 +93,7 @@ class Advice:
             "advice": self.sentence,
             "notes": list(self.notes),
             "warning": self.warning,
+            "holds": self.holds,
         }
 
 
@@ -128,7 +131,8 @@ def advise(request: Request, progress: Callable[[str, int, int], None] | None = 
         notes.append(f"the optimum is left out: the trace has more than {MOST_FOR_OPTIMUM:,} rows")
     delay = best_constant(batches, late, "newest")
     fixed, plain = max(0.0, _seconds(delay.delay)), plain_late_share(recorded, max(0, delay.delay))
-    lines = [*_estimators(batches, request.dratio, progress), *_yardsticks(batches, late, delay)]
+    default = controller(request.dratio, skew=DEFAULT_SKEW)
+    lines = [*_estimators(batches, request.dratio, default, progress), *_yardsticks(batches, late, delay)]
     return Advice(
         str(request.path),
         rows,
@@ -141,16 +145,19 @@ def advise(request: Request, progress: Callable[[str, int, int], None] | None = 
         tuple(notes),
         batches,
         doubt(recorded.event, recorded.arrival),
+        default.explain(),
     )
 
 
-def _estimators(batches: Batches, dratio: float, progress: Callable[[str, int, int], None] | None) -> Iterator[Line]:
-    """Replay the rows through every estimator that keeps a ratio, the default first."""
-    for name in sorted(ESTIMATORS, key=lambda each: (each != "budget", each)):
-        if name not in NOT_STATED:
-            told = None if progress is None else _counting(progress, name, len(batches.event))
-            punctuation, found = replay(batches, controller(dratio, name, skew=DEFAULT_SKEW), told)
-            yield _line(name, found, punctuation)
+def _estimators(
+    batches: Batches, dratio: float, default: Controller, progress: Callable[[str, int, int], None] | None
+) -> Iterator[Line]:
+    """Replay the rows through the default controller, and through every other estimator that keeps a ratio."""
+    others = {name: controller(dratio, name, skew=DEFAULT_SKEW) for name in sorted({*ESTIMATORS} - {*NOT_COMPARED})}
+    for name, observer in {DEFAULT_ESTIMATOR: default, **others}.items():
+        told = None if progress is None else _counting(progress, name, len(batches.event))
+        punctuation, found = replay(batches, observer, told)
+        yield _line(name, found, punctuation)
 
 
 def _yardsticks(batches: Batches, late: int, delay: Constant) -> Iterator[Line]:

@@ -90,3 +90,4 @@ def _show(advice: Advice, console: Console) -> None:
     if advice.warning:
         console.print(f"[bold red]warning:[/] {advice.warning}", soft_wrap=True)
     console.print(f"\n{advice.sentence}", soft_wrap=True)
+    console.print(f"At the end: {advice.holds}.", soft_wrap=True)

@@ -105,6 +105,12 @@ def notes(followed: Followed, now: float) -> str:
     return "".join(f'<div class="note {level.value}">{escape(text)}</div>' for level, text in followed.troubles(now))
 
 
+def holds(followed: Followed) -> str:
+    """Return what holds the punctuation of each stream where it is, one line each."""
+    said = [(each["stream"], each["holds"]) for each in followed.record.get("streams", ()) if each.get("holds")]
+    return "".join(f'<div class="m s holds">{escape(stream)}: {escape(sentence)}</div>' for stream, sentence in said)
+
+
 def tiles(followed: Followed) -> str:
     """Return the figures of a pipeline that one wants to see first."""
     history, record = followed.history, followed.record

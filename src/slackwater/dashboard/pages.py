@@ -60,7 +60,7 @@ def pipeline(board: Board, document: Document) -> None:
             return
         charts.update(followed)
         _show(parts["notes"], fragments.notes(followed, board.clock()))
-        _show(parts["tiles"], fragments.tiles(followed))
+        _show(parts["tiles"], fragments.tiles(followed) + fragments.holds(followed))
         _show(parts["plan"], plan_of(followed))
         _show(parts["answers"], fragments.answers(followed))
         _show(parts["late_rows"], fragments.late_rows(followed))

@@ -82,7 +82,7 @@ td.s{padding:5px 8px} .n{text-align:right} .m{color:var(--sw-muted)} .s{font-siz
 .tile .v small{display:block;font-size:12px;font-weight:450;color:var(--sw-muted);min-height:17px}
 .tile.broken .v{color:var(--sw-red)}
 .note{border-left:3px solid var(--sw-amber);padding:5px 10px;margin:0 0 8px;background:var(--sw-card)}
-.note.broken{border-color:var(--sw-red)}
+.note.broken{border-color:var(--sw-red)} .holds{padding:8px 2px 0}
 .scroll{overflow-x:auto} .empty{color:var(--sw-muted);padding:10px 2px}
 .legend{display:flex;gap:14px;font-size:12px;color:var(--sw-muted);margin-bottom:8px}
 .legend i{display:inline-block;width:9px;height:9px;border-radius:2px;margin-right:5px}

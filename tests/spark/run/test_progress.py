@@ -95,6 +95,7 @@ def test_the_record_of_a_batch_has_counts_times_and_what_the_controls_saw(ledger
     ledger.entered(event(0))
     told = event(1, out=12, queryPlanning=200) | {"timestamp": "2026-01-01T00:00:01.000Z", "runId": "r"}
     seen = {"delays": [[3, 80], [40, 10]], "hold_p50": 90.0, "hold_p99": 150.0, "late_rows": [[1, 2]], "against": 900}
+    seen["holds"] = "waiting for sender 7"
     told["observedMetrics"][OUTPUT][TOLD] = json.dumps({CONTROL: seen})
     told["stateOperators"][0]["numRowsTotal"] = 9
     progress = ledger.entered(told)
@@ -108,7 +109,7 @@ def test_the_record_of_a_batch_has_counts_times_and_what_the_controls_saw(ledger
     assert (record["state_rows"], record["state_bytes"]) == (9, 100)
     (stream,) = record["streams"]
     assert (stream["stream"], stream["rows"], stream["late"], stream["delays"]) == ("Traffic", 150, 3, seen["delays"])
-    assert (stream["late_rows"], stream["against"]) == ([[1, 2]], 900)
+    assert (stream["late_rows"], stream["against"], stream["holds"]) == ([[1, 2]], 900, "waiting for sender 7")
 
 
 def test_a_query_that_is_no_pipeline_counts_the_rows_of_its_sink(ledger):

@@ -63,6 +63,11 @@ class Control:
         return account.clock + account.silence - account.punctuation if account.punctuation else 0
 
     @property
+    def holds(self) -> str:
+        """A sentence that says what holds the punctuation where it is after this batch; empty if nothing was told."""
+        return str(self.seen.get("holds", ""))
+
+    @property
     def closed(self) -> bool:
         """Whether nothing is waited for: a flush took the punctuation beyond every row, and beyond the clock."""
         return self.account.closed and self.lag < 0

@@ -15,7 +15,8 @@ def record_of(progress: Progress) -> dict[str, Any]:
 
     `hold` is how long rows waited, from their arrival until the punctuation passed them: `mean` is exact, `p50` and
     `p99` are estimated from the ages at which rows were released and the recent delays. `delays` of a stream are
-    counts by bucket: bucket 0 is below 1 ms, bucket i ends at 2 ** (i / 8) ms.
+    counts by bucket: bucket 0 is below 1 ms, bucket i ends at 2 ** (i / 8) ms; `holds` is a sentence that says what
+    holds its punctuation where it is.
     """
     streams = [_stream(each) for each in progress.controls]
     return {
@@ -60,6 +61,7 @@ def _stream(control: Control) -> dict[str, Any]:
         **{name: getattr(account, name) for name in ACCOUNTED},
         "rejected": account.untimed,
         "closed": control.closed,
+        "holds": control.holds,
         "delays": control.seen.get("delays", [[], []]),
         "late_rows": control.seen.get("late_rows", []),
         "against": control.seen.get("against", 0),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pyspark.sql import SparkSession
 
@@ -112,6 +112,12 @@ class Control:
         self.files.write(batch, self.kept)
 
     @property
+    def document(self) -> dict[str, Any]:
+        """The account, what was seen in the last batch, and what holds the punctuation where it is now."""
+        seen = self.seen.document if self.seen else {}
+        return {**asdict(self.controlled.account), **seen, "holds": self.controlled.controller.explain()}
+
+    @property
     def answer(self) -> str:
         """The punctuation, and the kind of reading of the next batch."""
         kind = LISTED if self.spec.named else self.controlled.controller.tallies
@@ -131,9 +137,8 @@ class Run:
 
     @property
     def told(self) -> str:
-        """What the controls saw in the last batch and have counted, as JSON by the name of each."""
-        found = {name: (each.controlled.account, each.seen) for name, each in self.controls.items() if each.seen}
-        return json.dumps({name: {**asdict(account), **seen.document} for name, (account, seen) in found.items()})
+        """What the controls have counted, saw in the last batch, and say about it, as JSON by the name of each."""
+        return json.dumps({name: each.document for name, each in self.controls.items() if each.seen})
 
 
 class Controls:
