@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-spark wheel lint bench rewrites-report clean
+.PHONY: help setup demo test quick test-spark wheel lint bench rewrites-report clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ demo: $(READY)  ## a stream whose delays change while it runs, live, with its da
 
 test: $(READY) lint  ## style, types, import arrows, then every test
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
+
+quick: $(READY)  ## style, then every test that needs no Spark: for the edit loop
+	@$(BIN)/ruff check -q . && $(BIN)/python -m pytest -n 2 --dist worksteal -q -m 'not spark and not slow'
 
 test-spark:  ## the Spark tests with another version of Spark: make test-spark SPARK=4.0.5
 	@tools/test-spark.sh $(SPARK) $(TESTS)
