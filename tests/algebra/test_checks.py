@@ -109,6 +109,13 @@ def test_a_ratio_of_a_document_is_a_ratio():
     assert code_of(replace(plan, child=replace(plan.child, policy=Policy(dratio=1.5)))) == "SW-113"
 
 
+def test_a_cap_on_the_hold_needs_a_drop_ratio_and_a_time():
+    assert checked(scan("S").control(dratio="1%", within="30 seconds"))
+    assert code_of(scan("S").control(within="30 seconds").plan) == "SW-244"
+    plan = bind(scan("S").plan, CATALOG.fill)
+    assert code_of(replace(plan, child=replace(plan.child, policy=Policy(dratio=0.01, within=0)))) == "SW-114"
+
+
 def test_every_estimator_of_the_language_is_accepted():
     for name in ESTIMATORS:
         assert checked(scan("S").control(dratio="1%", estimator=name))

@@ -30,6 +30,7 @@ def test_defaults_are_said_to_be_defaults():
         "DRATIO 1% USING budget (default) BSIZE 100 IDLE 30 seconds SKEW 5 minutes (default)"
     )
     assert in_words(Policy(slack=10)).startswith("SLACK 10 IDLE")
+    assert "USING budget (default) WITHIN 30 seconds IDLE" in in_words(Policy(dratio=0.01, within=30_000_000))
 
 
 @pytest.mark.parametrize(

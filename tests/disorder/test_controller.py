@@ -110,6 +110,40 @@ def test_a_cap_holds_the_most_recent_rows_and_no_more(cap, kind, name):
     assert capped.progress.late > free.progress.late
 
 
+@pytest.mark.parametrize("within", [10_000, 150_000, 400_000, 10**9])
+@pytest.mark.parametrize("name", ["budget", "adaptive", "max-delay"])
+def test_within_keeps_the_punctuation_near_the_newest_row_and_changes_nothing_else(within, name):
+    event, arrival = stream(4_000)
+    event[1_000] = arrival[1_000] + 200_000  # one row from the future counts with its arrival
+    capped, free = controller(0.01, name, within=within), controller(0.01, name)
+    given_up, reached = 0, NO_PUNCTUATION
+    for start in range(0, 4_000, 40):
+        rows = event[start : start + 40], arrival[start : start + 40]
+        given_up += 40 * capped.progress.capping
+        punctuation = capped.observe(*rows)
+        free.observe(*rows)
+        newest = min(int(rows[0].max()), int(rows[1].max()))
+        if event[: start + 40].min() < newest - within or reached > NO_PUNCTUATION:  # the first row falls due
+            reached = max(reached, newest - within)
+        assert punctuation == max(reached, free.progress.punctuation)
+        assert capped.progress.uncapped == free.progress.punctuation
+        assert capped.progress.capping == (reached > free.progress.punctuation)
+    assert capped.progress.capped == given_up
+    assert (given_up == 0) == (within == 10**9), "a cap that never binds changes nothing"
+    assert ("given up" in capped.explain()) == capped.progress.capping
+
+
+def test_state_carries_what_the_cap_did():
+    event, arrival = stream(1_000)
+    first, second = (controller(0.01, "adaptive", within=50_000) for _ in range(2))
+    for start in range(0, 600, 100):
+        first.observe(event[start : start + 100], arrival[start : start + 100])
+    second.restore(first.state())
+    assert first.progress.capped > 0 and second.progress == first.progress
+    assert second.observe(event[600:], arrival[600:]) == first.observe(event[600:], arrival[600:])
+    assert second.state() == first.state()
+
+
 def test_slack_alone_is_the_fixed_buffer():
     event, arrival = stream(500)
     control = controller(None, slack=20)
@@ -150,6 +184,7 @@ def test_state_carries_counts_held_rows_and_estimator():
         ("SW-422", {"estimator": "adaptiv"}),
         ("SW-424", {"estimator": "adaptive", "slack": -1}),
         ("SW-424", {"estimator": "adaptive", "bsize": -1}),
+        ("SW-424", {"estimator": "adaptive", "within": 0}),
         ("SW-425", {"dratio": None}),
         ("SW-420", {"estimator": "adaptive", "unit": "minutes"}),
     ],

@@ -60,3 +60,4 @@ def test_another_kind_or_version_is_refused(kind, version):
 def test_a_missing_field_is_refused():
     with pytest.raises(RunError, match="lacks 'late'"):
         unpack(pack("record", 1, {"rows": 1}), "record", 1).integer("late")
+    assert unpack(pack("record", 1, {"rows": 1}), "record", 1).integer("late", 7) == 7

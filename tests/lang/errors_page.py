@@ -78,6 +78,7 @@ SECTIONS: dict[str, list[str]] = {
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO 100%]",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO -1%]",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO 0.01]",
+        "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO 1% WITHIN 30 rows]",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes SLACK 1.5]",
         "SELECT MAX(speed) FROM Sensors [RANGE 5 minutes DRATIO 1% USING adaptiv]",
         "SELECT MAX(s.speed) FROM (SELECT speed FROM Sensors) s [RANGE 5 minutes SLACK 10]",

@@ -88,7 +88,8 @@ class Queries:
     def policy(self) -> list[str]:
         ratio = f"DRATIO {self.pick(['1', '0.1', '12.5', '99.9', '33.333'])}%"
         using = self.pick(["", " USING budget", " using two-max", " USING Max_Delay"])
-        choices = [ratio + using, f"SLACK {self.rng.randint(0, 99)}", "BSIZE 7", "IDLE 30 seconds", "skew 5 minutes"]
+        ratio += using + self.pick(["", " WITHIN 30 seconds", " within 2 minutes"])
+        choices = [ratio, f"SLACK {self.rng.randint(0, 99)}", "BSIZE 7", "IDLE 30 seconds", "skew 5 minutes"]
         return self.some(choices, 2)
 
     def frequency(self, known: dict[str, str]) -> str:

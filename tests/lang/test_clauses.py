@@ -13,13 +13,13 @@ CLAUSES = (
     "RANGE 5 minutes",
     "SLIDE 1 minute",
     "WATTR ts",
-    "DRATIO 2.5% USING two-max",
+    "DRATIO 2.5% USING two-max WITHIN 45 seconds",
     "SLACK 20",
     "BSIZE 100",
     "IDLE 30 seconds",
     "SKEW 1 hour",
 )
-POLICY = Policy(0.025, 20, 100, "two-max", 30_000_000, 3_600_000_000)
+POLICY = Policy(0.025, 20, 100, "two-max", 30_000_000, 3_600_000_000, 45_000_000)
 
 
 def first(plan: Plan, kind: type) -> Plan:
@@ -164,6 +164,11 @@ def test_the_frequency_of_the_result_stands_at_any_kind_of_item(item: str):
         ("[SLACK -5]", "SW-114", "-5"),
         ("[BSIZE 0]", "SW-114", "BSIZE 0"),
         ("[IDLE 5 tuples]", "SW-223", "IDLE 5 tuples"),
+        ("[DRATIO 1% WITHIN 5 rows]", "SW-223", "DRATIO 1% WITHIN 5 rows"),
+        ("[DRATIO 1% WITHIN 0 seconds]", "SW-111", "0 seconds"),
+        ("[DRATIO 1% WITHIN 30]", "SW-110", "30"),
+        ("[DRATIO 1% WITHIN -3 seconds]", "SW-114", "-3"),
+        ("[WITHIN 30 seconds]", "SW-122", "WITHIN"),
         ("[RNAGE 5 minutes]", "SW-122", "RNAGE"),
         ("[SLACK 5 SLACK 6]", "SW-123", "SLACK 6"),
         ("[]", "SW-125", "[]"),

@@ -35,7 +35,8 @@ KEYWORDS = {
         "ON",
         "AS",
     ),
-    *("RANGE", "SLIDE", "FREQUENCY", "PARTITIONED BY", "DRATIO", "USING", "SLACK", "BSIZE", "IDLE", "SKEW", "TUPLES"),
+    *("RANGE", "SLIDE", "FREQUENCY", "PARTITIONED BY", "DRATIO", "USING", "WITHIN", "SLACK", "BSIZE", "IDLE", "SKEW"),
+    "TUPLES",
     *(
         "MINUTES",
         "SECONDS",

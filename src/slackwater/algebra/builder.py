@@ -57,13 +57,15 @@ class Query:
         estimator: str | None = None,
         idle: str | None = None,
         skew: str | None = None,
+        within: str | None = None,
     ) -> Query:
-        """State the disorder policy of a scan: `control(dratio="1%")`."""
+        """State the disorder policy of a scan: `control(dratio="1%", within="30 seconds")`."""
         if not isinstance(self.plan, Disorder):
             raise QueryError(
                 "SW-221", "disorder control stands at a stream's entry", hint="call control right after scan"
             )
-        policy = Policy(parse_ratio(dratio), slack, bsize, estimator, ticks_of(idle), ticks_of(skew))
+        times = ticks_of(idle), ticks_of(skew), ticks_of(within)
+        policy = Policy(parse_ratio(dratio), slack, bsize, estimator, *times)
         return Query(replace(self.plan, policy=policy))
 
     def window(

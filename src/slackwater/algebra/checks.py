@@ -235,12 +235,23 @@ def _check_control(child: Plan, policy: Policy) -> None:
             "SW-127", f"'{policy.estimator}' is not an estimator", expected=", ".join(ESTIMATORS),
             hint="choose one of them",
         )  # fmt: skip
-    for name, value in (("slack", policy.slack), ("bsize", policy.bsize), ("idle", policy.idle), ("skew", policy.skew)):
-        if value is not None and value < (name == "bsize"):
+    check_cap(policy)
+    for name in ("slack", "bsize", "idle", "skew", "within"):
+        value = getattr(policy, name)
+        if value is not None and value < (name in ("bsize", "within")):
             raise QueryError(
                 "SW-114", f"{name} cannot be {value}", expected="a whole number that is not negative",
                 hint="give another number",
             )  # fmt: skip
+
+
+def check_cap(policy: Policy) -> None:
+    """Refuse WITHIN where no drop ratio is stated that it could cap."""
+    if policy.within is not None and policy.dratio is None:
+        raise QueryError(
+            "SW-244", "WITHIN caps the hold of a drop ratio, and none is stated",
+            expected="DRATIO 1% WITHIN 30 seconds", hint="state a drop ratio as well",
+        )  # fmt: skip
 
 
 def _check_references(by: tuple[str, ...], schema: Schema) -> None:

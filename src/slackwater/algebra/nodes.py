@@ -33,6 +33,7 @@ class Policy:
     estimator: str | None = None
     idle: int | None = None
     skew: int | None = None
+    within: int | None = None
 
     @property
     def stated(self) -> bool:

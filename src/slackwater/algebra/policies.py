@@ -30,6 +30,16 @@ def effective(policy: Policy) -> Policy:
     )
 
 
+def longest_silence(policy: Policy) -> int:
+    """How long a stream without any row is waited for: IDLE, but no longer than WITHIN.
+
+    >>> longest_silence(Policy(dratio=0.01, within=30_000_000)) == Length.of(30, "seconds").amount
+    True
+    """
+    full = effective(policy)
+    return min(full.idle or 0, full.idle or 0 if full.within is None else full.within)
+
+
 def in_words(policy: Policy) -> str:
     """The policy as clauses, each default marked as one.
 
@@ -41,6 +51,8 @@ def in_words(policy: Policy) -> str:
     if full.dratio is not None:
         parts.append(_marked(f"DRATIO {ratio_text(full.dratio)}", policy.dratio is None))
         parts.append(_marked(f"USING {full.estimator}", policy.estimator is None))
+    if full.within is not None:
+        parts.append(f"WITHIN {Length(full.within, Kind.TIME)}")
     parts += [f"{name} {value}" for name, value in (("SLACK", full.slack), ("BSIZE", full.bsize)) if value is not None]
     for name, stated, value in (("IDLE", policy.idle, full.idle), ("SKEW", policy.skew, full.skew)):
         parts.append(_marked(f"{name} {Length(value or 0, Kind.TIME)}", stated is None))

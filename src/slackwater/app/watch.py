@@ -23,6 +23,7 @@ from slackwater.app.terminal import view
 from slackwater.errors import SlackwaterError
 from slackwater.spark.run.progress import Control, Progress
 from slackwater.spark.run.record import record_of
+from slackwater.spark.watermark.punctuate import Account
 
 ROWS_SHOWN = 8
 """Of each batch; a person reads no more as they scroll by."""
@@ -196,11 +197,19 @@ def _views(record: Progress) -> str:
 
 def _accounted(control: Control) -> str:
     account = control.account
+    refused = "" if control.refused is None else f"; {control.refused:,} refused in this run"
     return (
         f"{control.stream}: {account.rows:,} rows in = {account.on_time:,} on time + {account.late:,} late + "
         f"{account.untimed:,} rejected; late {control.ratio:.2%} of {_limit(control)}; "
-        f"mean hold {_seconds(control.hold)}; {account.suspect:,} stamped in the future"
-    ) + ("" if control.refused is None else f"; {control.refused:,} refused in this run")
+        f"mean hold {_seconds(control.hold)}; {account.suspect:,} stamped in the future{_given_up(account)}{refused}"
+    )
+
+
+def _given_up(account: Account) -> str:
+    """For how many rows and how long a cap kept the ratio from being kept; nothing if it never did."""
+    if not account.capped:
+        return ""
+    return f"; the ratio was given up for {account.capped:,} rows in {_seconds(account.capped_time)}, by a cap"
 
 
 def _behind(record: Progress) -> str:

@@ -31,18 +31,28 @@ class Tallies(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Exact counts since the start, and where the punctuation stands."""
+    """Exact counts since the start, and where the punctuation stands.
+
+    `uncapped` is where it would stand without the caps, and `capped` rows came while the caps had raised it.
+    """
 
     rows: int = 0
     late: int = 0
     suspect: int = 0
     held: int = 0
     punctuation: int = NO_PUNCTUATION
+    uncapped: int = NO_PUNCTUATION
+    capped: int = 0
 
     @property
     def ratio(self) -> float:
         """The share of rows that were late."""
         return self.late / self.rows if self.rows else 0.0
+
+    @property
+    def capping(self) -> bool:
+        """Whether a cap has raised the punctuation: the ratio is given up."""
+        return self.punctuation > self.uncapped
 
 
 class Hold(Protocol):
@@ -61,15 +71,26 @@ class Controller:
 
     In order: rows stamped more than ``skew`` after their arrival are *suspect* and neither seen by the
     estimator nor counted as held; the estimate is lowered to what the sources allow; then raised until
-    at most ``cap`` rows are held back, which has priority over both; and it never decreases. ``released`` has the
-    event times of the rows that the last batch released, with the rows of each.
+    at most ``cap`` rows are held back and it lies at most ``within`` behind the newest event time, which has priority
+    over both; and it never decreases. ``released`` has the event times of the rows that the last batch released, with
+    the rows of each.
     """
 
-    __slots__ = ("_estimator", "_held", "_hold", "_progress", "cap", "released", "skew")
+    __slots__ = ("_estimator", "_held", "_hold", "_newest", "_progress", "cap", "released", "skew", "within")
 
-    def __init__(self, estimator: Estimator, *, skew: int, cap: int | None = None, hold: Hold | None = None) -> None:
+    def __init__(
+        self,
+        estimator: Estimator,
+        *,
+        skew: int,
+        cap: int | None = None,
+        within: int | None = None,
+        hold: Hold | None = None,
+    ) -> None:
         self.skew = skew
         self.cap = cap
+        self.within = within
+        self._newest = NO_PUNCTUATION
         self._estimator = estimator
         self._hold = hold
         self._held = Held()
@@ -123,18 +144,29 @@ class Controller:
         before = self._progress
         if tally is not None:
             self._held.add(*tally.since(before.punctuation))
-        punctuation = max(before.punctuation, estimate, self._capped())
+            # A row that is stamped ahead of its arrival moves the punctuation no further than its arrival would.
+            self._newest = max(self._newest, min(tally.newest, tally.clock))
+        uncapped = max(before.uncapped, estimate)
+        punctuation = max(before.punctuation, uncapped, self._capped())
         self.released = self._held.release(punctuation)
-        rows = before.rows + suspects + (0 if tally is None else tally.size)
-        self._progress = Progress(rows, before.late + late, before.suspect + suspects, len(self._held), punctuation)
+        rows = suspects + (0 if tally is None else tally.size)
+        self._progress = Progress(
+            before.rows + rows,
+            before.late + late,
+            before.suspect + suspects,
+            len(self._held),
+            punctuation,
+            uncapped,
+            before.capped + rows * before.capping,
+        )
         return punctuation
 
     def advance(self, punctuation: int) -> int:
         """Raises the punctuation though no row came: the stream has ended, or was silent for too long."""
         before = self._progress
-        punctuation = max(before.punctuation, punctuation)
+        uncapped, punctuation = max(before.uncapped, punctuation), max(before.punctuation, punctuation)
         self.released = joined([self.released, self._held.release(punctuation)])
-        self._progress = replace(before, held=len(self._held), punctuation=punctuation)
+        self._progress = replace(before, held=len(self._held), punctuation=punctuation, uncapped=uncapped)
         return punctuation
 
     def _estimate(self, event: Times, arrival: Times, source: Sources | None) -> int:
@@ -144,12 +176,17 @@ class Controller:
         return min(estimate, self._hold.observe(event, arrival, source))
 
     def _capped(self) -> int:
-        return NO_PUNCTUATION if self.cap is None else self._held.beyond(self.cap)
+        """The smallest punctuation that the caps allow; none before the first row falls due."""
+        rows = NO_PUNCTUATION if self.cap is None else self._held.beyond(self.cap)
+        if self.within is None:
+            return rows
+        due = clamp(self._newest - self.within)
+        return max(rows, due) if self._progress.punctuation > NO_PUNCTUATION or self._held.oldest < due else rows
 
     def explain(self) -> str:
         """Say in a sentence what holds the punctuation where it is now."""
-        if self.cap is not None and self._progress.held >= self.cap:
-            return f"{self._progress.held:,} rows are held, as many as may be: the ratio is not looked at"
+        if self._progress.capping:
+            return f"the ratio is given up: a cap holds {self._progress.held:,} rows and no more"
         if isinstance(self._estimator, Explaining):
             return self._estimator.explain()
         return f"{self._progress.held:,} rows are held by the estimate"
@@ -164,6 +201,9 @@ class Controller:
                 "late": progress.late,
                 "suspect": progress.suspect,
                 "punctuation": progress.punctuation,
+                "uncapped": progress.uncapped,
+                "capped": progress.capped,
+                "newest": self._newest,
                 "held": deltas(held),
                 "counts": counts,
                 "estimator": self._estimator.state(),
@@ -183,7 +223,10 @@ class Controller:
             fields.integer("suspect"),
             len(self._held),
             fields.integer("punctuation"),
+            fields.integer("uncapped", fields.integer("punctuation")),
+            fields.integer("capped", 0),
         )
+        self._newest = fields.integer("newest", NO_PUNCTUATION)
 
 
 def controller(
@@ -194,6 +237,7 @@ def controller(
     *,
     unit: str = "us",
     skew: int | None = None,
+    within: int | None = None,
     hold: Hold | None = None,
     **options: Any,
 ) -> Controller:
@@ -201,9 +245,12 @@ def controller(
 
     ``dratio`` alone is adaptive; with ``slack`` n > 0 at most n rows are held; ``slack`` 0 keeps the adaptive
     punctuation and says that no buffer reorders rows. ``dratio`` None with ``slack`` n is the fixed buffer of n
-    rows. ``bsize`` n holds back at most n rows, whatever the others say. Times are counted in ``unit``; ``skew``
-    is in that unit too (5 minutes unless given). ``options`` go to the estimator.
+    rows. ``bsize`` n holds back at most n rows, whatever the others say; ``within`` keeps the punctuation at most that
+    far behind the newest event time. Times are counted in ``unit``, ``within`` and ``skew`` (5 minutes unless given)
+    too. ``options`` go to the estimator.
     """
+    if within is not None and within <= 0:
+        raise InputError("SW-424", f"within {within} would hold nothing back at all", expected="a time above 0")
     for name, rows in (("slack", slack), ("bsize", bsize)):
         if rows is not None and rows < 0:
             raise InputError("SW-424", f"{name} {rows} is negative", expected="a number of rows, 0 or more")
@@ -218,6 +265,7 @@ def controller(
         build(estimator, dratio=0.01 if dratio is None else dratio, unit=unit, **options),
         skew=clamp(SKEW_SECONDS * ticks_per_second(unit) if skew is None else skew),
         cap=min(caps, default=None),
+        within=within,
         hold=hold,
     )
 

@@ -27,6 +27,8 @@ class Held:
     >>> event, count = held.release(4)
     >>> event.tolist(), count.tolist(), len(held)
     ([3], [2], 2)
+    >>> held.oldest
+    5
     >>> held.beyond(1)      # the smallest punctuation that leaves at most one row behind it
     6
     """
@@ -64,6 +66,11 @@ class Held:
         rest = [(_own(event[first:]), _own(count[first:])) for (event, count), first in cut if first < len(event)]
         self._runs = sorted(rest, key=lambda run: len(run[0]), reverse=True)
         return joined(released)
+
+    @property
+    def oldest(self) -> int:
+        """The smallest event time; the latest of all if no row is held."""
+        return min((int(event[0]) for event, _ in self._runs), default=LATEST)
 
     def beyond(self, most: int) -> int:
         """The smallest punctuation behind which at most ``most`` of the rows stay; the earliest if all may."""

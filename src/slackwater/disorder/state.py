@@ -62,7 +62,10 @@ class Fields:
     kind: str
     batch: pa.RecordBatch
 
-    def integer(self, name: str) -> int:
+    def integer(self, name: str, default: int | None = None) -> int:
+        """The number; the default, if there is one, where an older writer did not know the name."""
+        if default is not None and name not in self.batch.schema.names:
+            return default
         return int(self._scalar(name))
 
     def number(self, name: str) -> float:

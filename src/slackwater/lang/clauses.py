@@ -1,4 +1,4 @@
-"""The clauses of a bracket: `[RANGE 5 minutes, SLIDE 1 minute WATTR ts DRATIO 1% USING budget]`."""
+"""The clauses of a bracket: `[RANGE 5 minutes, SLIDE 1 minute WATTR ts DRATIO 1% WITHIN 30 seconds]`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from slackwater.lang.reading import OPEN, Reader
 from slackwater.lang.source import Span, token_span
 from slackwater.lang.syntax import CLAUSES, Bracket, Clause
 
+EXAMPLES = {"IDLE": "30 seconds", "SKEW": "5 minutes", "WITHIN": "30 seconds"}
 PERCENTAGE = re.compile(r"\d{1,18}\.?\d{0,18}|\.\d{1,18}")
 
 
@@ -87,7 +88,7 @@ class ClauseParser(Reader):
         return Clause(word, self.since(start), length=length)
 
     def _length(self, word: str) -> Length:
-        example = {"IDLE": "30 seconds", "SKEW": "5 minutes"}.get(word, "5 minutes or 100 tuples")
+        example = EXAMPLES.get(word, "5 minutes or 100 tuples")
         start = self._curr.start
         number = self._whole_number(f"{word} {example}")
         overlapping = self._curr and self._curr.start == self._prev.start  # 30s is a number with a suffix to Spark
@@ -137,7 +138,8 @@ class ClauseParser(Reader):
         with self.source.blaming(self.since(start)):
             ratio = parse_ratio(f"{sign}{text}%")
         estimator = self._estimator() if self._match_text_seq("USING") else None
-        return Clause("DRATIO", self.since(start), ratio=ratio, estimator=estimator)
+        within = self._length("WITHIN") if self._match_text_seq("WITHIN") else None
+        return Clause("DRATIO", self.since(start), length=within, ratio=ratio, estimator=estimator)
 
     def _estimator(self) -> str:
         """Names such as `two-max` are three tokens."""

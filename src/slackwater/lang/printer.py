@@ -184,8 +184,9 @@ def _clause(frequency: Frequency, inner: Mapping[str, Tree] | None = None) -> st
 
 def _policy(policy: Policy) -> list[str]:
     using = f" USING {policy.estimator}" if policy.estimator else ""
+    within = "" if policy.within is None else f" WITHIN {Length(policy.within, Kind.TIME)}"
     stated = {
-        "DRATIO": None if policy.dratio is None else _percentage(policy.dratio) + using,
+        "DRATIO": None if policy.dratio is None else _percentage(policy.dratio) + using + within,
         "SLACK": policy.slack,
         "BSIZE": policy.bsize,
         "IDLE": None if policy.idle is None else Length(policy.idle, Kind.TIME),

@@ -91,10 +91,12 @@ class Windowing:
             estimator=dratio.estimator if dratio else None,
             idle=self._ticks("IDLE"),
             skew=self._ticks("SKEW"),
+            within=self._ticks("DRATIO", "WITHIN"),
         )
 
-    def _ticks(self, word: str) -> int | None:
-        found = self.clause(word)
+    def _ticks(self, clause: str, word: str | None = None) -> int | None:
+        """The time that a clause states after a word, its own unless another is given."""
+        found, word = self.clause(clause), word or clause
         if found is None or found.length is None:
             return None
         if not found.length.is_time:

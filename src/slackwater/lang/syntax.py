@@ -17,7 +17,10 @@ CLAUSES = (*WINDOW_CLAUSES, *DISORDER_CLAUSES)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause of a bracket, such as `FREQUENCY 10 TUPLES PARTITIONED BY Id`: what its word needs is set."""
+    """One clause of a bracket, such as `FREQUENCY 10 TUPLES PARTITIONED BY Id`: what its word needs is set.
+
+    The length of DRATIO is what stands after WITHIN.
+    """
 
     word: str
     span: Span

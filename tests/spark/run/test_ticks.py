@@ -10,7 +10,7 @@ from slackwater.disorder.state import pack
 from slackwater.lang import bind_query
 from slackwater.spark.run.ticks import Silence, Tick, beyond
 from slackwater.spark.watermark.policy import controller_of, stated
-from slackwater.spark.watermark.punctuate import Account, account_in, observed, ticked
+from slackwater.spark.watermark.punctuate import LATER, Account, Controlled, account_in, observed, ticked
 from slackwater.spark.watermark.readings import Batch, Reading, Sums
 from slackwater.testing.catalog import CATALOG
 
@@ -73,8 +73,22 @@ def test_a_flush_goes_beyond_the_newest_row_of_every_stream():
 
 
 def test_a_checkpoint_of_before_the_newest_row_of_all_was_kept_is_read():
-    kept = {name: value for name, value in asdict(Account(rows=3, newest=7)).items() if name != "furthest"}
+    kept = {name: value for name, value in asdict(Account(rows=3, newest=7)).items() if name not in LATER}
     assert account_in(pack("control", 1, kept)) == Account(rows=3, newest=7)
+
+
+def test_the_account_counts_the_rows_and_the_time_for_which_a_cap_gave_up_the_ratio():
+    control = Controlled(stated("1%", within="2 seconds"), in_arrival_order=True, kept=None)
+    for start in range(0, 30_000, 1_000):  # nothing is released by the estimate so soon, and all rows wait
+        times = np.arange(start, start + 1_000, 500)
+        control.enter(Reading(Batch(2, times, times)))
+    assert control.account.punctuation == 29_500 - 2_000
+    assert (control.account.rows, control.account.capped) == (60, 54), "a row falls due in the third batch"
+    assert control.account.capped_time == 27_000
+    again = Controlled(stated("1%", within="2 seconds"), in_arrival_order=True, kept=control.kept())
+    assert again.account == control.account
+    silent = control.enter(Reading(Batch(0, NONE, NONE, silence=2_500)))
+    assert silent.punctuation == 29_500 + 500, "a stream that is silent for longer than WITHIN goes on with the clock"
 
 
 def test_rows_that_come_after_all_are_late_against_the_raised_punctuation():

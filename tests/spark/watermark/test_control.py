@@ -124,6 +124,9 @@ def test_a_batch_dataframe_is_left_as_it_is(spark):
         ({"event_time": "ts", "dratio": -0.1}, "SW-113", "above 0% and below 100%"),
         ({"event_time": "ts", "estimator": "adaptiv"}, "SW-422", "adaptive"),
         ({"event_time": "ts", "idle": "3 rows"}, "SW-223", "30 seconds"),
+        ({"event_time": "ts", "dratio": "1%", "within": "3 rows"}, "SW-223", "30 seconds"),
+        ({"event_time": "ts", "dratio": "1%", "within": "0 seconds"}, "SW-111", "above 0"),
+        ({"event_time": "ts", "within": "3 seconds"}, "SW-244", "DRATIO"),
     ],
 )
 def test_mistakes_are_told_when_the_query_is_written(stream, options, code, told):

@@ -7,7 +7,10 @@ from typing import Any
 from slackwater.spark.run.progress import Control, Progress
 
 VERSION = 1
-ACCOUNTED = ("rows", "on_time", "late", "suspect", "held", "held_time", "punctuation", "newest", "clock", "silence")
+ACCOUNTED = (
+    "rows", "on_time", "late", "suspect", "held", "held_time", "punctuation", "newest", "clock", "silence", "capped",
+    "capped_time",
+)  # fmt: skip
 
 
 def record_of(progress: Progress) -> dict[str, Any]:

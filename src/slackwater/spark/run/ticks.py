@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from slackwater.algebra.lengths import Length
 from slackwater.algebra.nodes import Disorder, Frequency, Plan, Window, inputs, walk
-from slackwater.algebra.policies import effective
+from slackwater.algebra.policies import longest_silence
 from slackwater.spark.planner.plan import scan_of
 from slackwater.spark.run.views.reading import is_log
 from slackwater.spark.store import Location
@@ -87,7 +87,7 @@ def _ticks(length: Length | None) -> int:
 def idle_times(plan: Plan) -> dict[str, float]:
     """For each controlled stream, how many seconds of silence it is waited for; a view tells its own punctuations."""
     controls = [node for node in walk(plan) if isinstance(node, Disorder) and not is_log(scan_of(node).stream)]
-    return {scan_of(each).stream: (effective(each.policy).idle or 0) / (1_000 * TICKS_PER_MS) for each in controls}
+    return {scan_of(each).stream: longest_silence(each.policy) / (1_000 * TICKS_PER_MS) for each in controls}
 
 
 class Silence:

@@ -14,7 +14,8 @@ from slackwater.spark.watermark.state_files import CONTROL, StateFiles
 
 def control_name(stream: str, event_time: str, policy: Policy, arrival: str | None, source: str | None) -> str:
     """The name of a stream's control within its query: that of the stream, and what tells it from another of it."""
-    own = zlib.crc32(repr((policy, event_time, arrival, source)).encode())
+    stated = repr((policy, event_time, arrival, source)).replace(", within=None", "")  # as before policies had it
+    own = zlib.crc32(stated.encode())
     return f"{quote(stream or event_time, safe='')}-{own:08x}"
 
 

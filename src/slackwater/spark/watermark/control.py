@@ -39,15 +39,17 @@ def with_disorder_control(
     estimator: str | None = None,
     idle: str | None = None,
     skew: str | None = None,
+    within: str | None = None,
 ) -> DataFrame:
     """`df` with a watermark on `event_time` that keeps at most a share `dratio` of the rows late.
 
     Takes the place of `withWatermark`: any streaming query can follow, and on a batch DataFrame it does nothing.
     `arrival` names the column with the arrival time (without it, the time at which Spark took the row in), `source`
-    the one that names the sender. The rest is the policy, as in the brackets of the language. The controller's state
-    is in the query's checkpoint, wherever that is. What it has counted: `accounts(query)`.
+    the one that names the sender. The rest is the policy, as in the brackets of the language: `within="30 seconds"`
+    keeps the watermark at most that far behind the newest row, at the cost of the ratio where both cannot be had. The
+    controller's state is in the query's checkpoint, wherever that is. What it has counted: `accounts(query)`.
     """
-    policy = policies.stated(dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew)
+    policy = policies.stated(dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew, within=within)
     return controlled(df, event_time, policy, arrival=arrival, source=source)
 
 

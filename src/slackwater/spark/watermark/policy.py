@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from slackwater.algebra.checks import check_cap
 from slackwater.algebra.lengths import ticks_of
 from slackwater.algebra.nodes import Policy
 from slackwater.algebra.policies import effective
@@ -25,15 +26,19 @@ def stated(
     estimator: str | None = None,
     idle: str | None = None,
     skew: str | None = None,
+    within: str | None = None,
 ) -> Policy:
     """The policy that these arguments state, each checked.
 
     >>> stated(dratio="1%", idle="30 seconds")
-    Policy(dratio=0.01, slack=None, bsize=None, estimator=None, idle=30000000, skew=None)
+    Policy(dratio=0.01, slack=None, bsize=None, estimator=None, idle=30000000, skew=None, within=None)
     """
     if estimator is not None and estimator not in ESTIMATORS:
         raise InputError("SW-422", f"unknown estimator {estimator!r}", hint=nearest(estimator, ESTIMATORS))
-    return Policy(parse_ratio(dratio), slack, bsize, estimator, ticks_of(idle), ticks_of(skew))
+    times = ticks_of(idle), ticks_of(skew), ticks_of(within)
+    policy = Policy(parse_ratio(dratio), slack, bsize, estimator, *times)
+    check_cap(policy)
+    return policy
 
 
 def controller_of(policy: Policy) -> Controller:
@@ -49,5 +54,6 @@ def controller_of(policy: Policy) -> Controller:
         full.bsize,
         unit=UNIT,
         skew=None if full.skew is None else full.skew // TICKS_PER_MS,
+        within=None if full.within is None else max(1, full.within // TICKS_PER_MS),
         **silence,
     )

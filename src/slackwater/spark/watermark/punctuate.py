@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 import numpy as np
 
 from slackwater.algebra.nodes import Policy
-from slackwater.algebra.policies import effective
+from slackwater.algebra.policies import longest_silence
 from slackwater.disorder import NO_PUNCTUATION, Controller
 from slackwater.disorder.clock import LATEST, minus
 from slackwater.disorder.state import pack, unpack
@@ -17,8 +17,8 @@ from slackwater.spark.watermark.readings import Batch, Reading
 EPOCH = 0
 """Spark's watermark starts here: a row before 1970 is late to every query that has a watermark."""
 VERSION = 1
-LATER = "furthest"
-"""What accounts of version 1 did not have from the start: a checkpoint may lack it."""
+LATER = {"furthest", "capped", "capped_time"}
+"""What accounts of version 1 did not have from the start: a checkpoint may lack them."""
 END = LATEST // TICKS_PER_MS - 1
 """No punctuation is later: in microseconds, as Spark counts, it must be within int64."""
 
@@ -40,6 +40,8 @@ class Account:
     silence      how long ago that was when a tick last told; 0 while rows come
     held         rows that wait for the punctuation to pass them
     held_time    how long rows have waited, all together: `held_time / on_time` is the mean
+    capped       rows that came while WITHIN, SLACK or BSIZE had raised the punctuation: for them the ratio was given up
+    capped_time  for how long that was so, by the arrivals
     """
 
     punctuation: int = EPOCH
@@ -53,6 +55,8 @@ class Account:
     newest: int = EPOCH
     silence: int = 0
     furthest: int = EPOCH
+    capped: int = 0
+    capped_time: int = 0
 
     @property
     def on_time(self) -> int:
@@ -67,7 +71,7 @@ class Account:
 def account_in(kept: bytes) -> Account:
     """The account that was kept with a controller's state."""
     found = unpack(kept, "control", VERSION)
-    lacking = {LATER} - set(found.batch.schema.names)
+    lacking = LATER - set(found.batch.schema.names)
     return Account(**{field.name: found.integer(field.name) for field in fields(Account) if field.name not in lacking})
 
 
@@ -78,7 +82,7 @@ class Controlled:
         self, policy: Policy, *, in_arrival_order: bool, kept: bytes | None, controller: Controller | None = None
     ) -> None:
         self.in_arrival_order = in_arrival_order
-        self.idle = (effective(policy).idle or 0) // TICKS_PER_MS
+        self.idle = longest_silence(policy) // TICKS_PER_MS
         self.controller = controller or controller_of(policy)
         self.account = Account()
         if kept is not None:
@@ -97,7 +101,7 @@ class Controlled:
 
 def observed(controller: Controller, before: Account, reading: Reading) -> Account:
     """The account after a batch: rows are late against the punctuation *before* it (language.md)."""
-    rows = reading.batch.rows
+    rows, capping = reading.batch.rows, controller.progress.capping
     counts = _counts(controller, before, reading)
     progress = controller.progress
     clock = max(before.clock, counts.clock)
@@ -113,6 +117,8 @@ def observed(controller: Controller, before: Account, reading: Reading) -> Accou
         newest=max(before.newest, counts.newest),
         furthest=max(before.furthest, counts.furthest),
         silence=0 if rows else before.silence,
+        capped=progress.capped,
+        capped_time=before.capped_time + (max(0, clock - before.clock) if capping and before.clock else 0),
         # Little: what is held from one batch to the next waits for as long as the clock moves between them.
         held_time=before.held_time
         + _wrapped(clock * counts.on_time - counts.arrivals)
