@@ -77,7 +77,8 @@ LATE = "CREATE SINK later USING parquet OPTIONS (path '{late}'); INSERT INTO lat
 
 @pytest.mark.parametrize("beside", ["", LATE], ids=["alone", "with late rows"])
 def test_a_run_that_begins_anew_is_not_lost_among_the_files_of_the_one_before(spark, tmp_path: Path, beside: str):
-    script = SCRIPT.format(sink=f"parquet OPTIONS (path '{tmp_path / 'out'}')") + beside.format(late=tmp_path / "late")
+    sink = f"parquet OPTIONS (path '{tmp_path / 'out'}', compresion 'snappy')"
+    script = SCRIPT.format(sink=sink) + beside.format(late=tmp_path / "late")
     conditions = Conditions(tmp_path / "checkpoint", "local[2]", available_now=True)
 
     def refused() -> str:
@@ -85,7 +86,9 @@ def test_a_run_that_begins_anew_is_not_lost_among_the_files_of_the_one_before(sp
             run(parse_script(script.replace("MAX(speed)", "MIN(speed)")), conditions, Watch(Console(file=StringIO())))
         return str(caught.value)
 
-    run(parse_script(script), conditions, Watch(Console(file=StringIO())))
+    console = Console(file=StringIO(), width=200)
+    run(parse_script(script), conditions, Watch(console))
+    assert "warning: the sink 'fastest' has the option 'compresion'" in console.file.getvalue()
     assert re.search("SW-511(.|\n)*new place", refused())
     shutil.rmtree(tmp_path / "checkpoint")
     assert "SW-515: the sink 'fastest'" in refused()
@@ -108,7 +111,11 @@ def test_a_dry_run_lists_what_is_right(spark):
     [
         ({"USING generate": "USING generat"}, "SW-433"),
         ({"USING generate": "USING kafka"}, "SW-440"),
-        ({"'vehicles'": "'vehicle'"}, "SW-433"),
+        ({"'vehicles'": "'vehicle'"}, "SW-442"),
+        ({"stream 'vehicles'": "streem 'vehicles'"}, "SW-440"),
+        ({"USING console": "USING console OPTIONS (numRows '5')"}, "SW-450"),
+        ({"USING console": "USING console OPTIONS (changelog.profil 'flink')"}, "SW-463"),
+        ({"USING generate": "USING csv"} | {"stream 'vehicles'": "path '/no/such/folder'"}, "SW-462"),
         ({"segment": "segmnt"}, "SW-434"),
         ({"console": "consul"}, "SW-435"),
         ({"MAX(speed)": "MAX(no_such_function(speed))"}, "SW-436"),
@@ -121,6 +128,8 @@ def test_a_dry_run_finds_what_is_wrong(spark, change: dict[str, str], code: str)
     with pytest.raises(InputError) as caught:
         list(dry_run(parse_script(text)))
     assert caught.value.code == code
+    if code == "SW-462":
+        assert str(caught.value).splitlines()[1:] == ["  do: create it, or correct the option path"]
 
 
 @pytest.mark.parametrize(("option", "code"), [("profile 'avro'", "SW-362"), ("upserts 'true'", "SW-364")])

@@ -10,6 +10,7 @@ from slackwater.algebra.nodes import Scan, walk
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import rewritten
 from slackwater.errors import found_in
+from slackwater.spark.io.spelling import doubts
 from slackwater.spark.io.streams import SparkSession, read_streams
 from slackwater.spark.run.formats import check_alone, check_outputs, check_plan, check_sides, check_sink, check_stream
 from slackwater.spark.run.sides import arranged
@@ -26,6 +27,11 @@ def dry_run(script: Script, starting: Callable[[], None] = lambda: None) -> Iter
         if script.streams or script.sinks or script.pipelines:
             starting()
             yield from found_right(local_session(options=script.settings, brief=True), script)
+
+
+def found_doubtful(script: Script) -> Iterator[str]:
+    """Warnings about a script, one line each: options that are probably misspelt. They keep nothing from running."""
+    yield from doubts(script)
 
 
 def found_right(session: SparkSession, script: Script) -> Iterator[str]:

@@ -15,7 +15,7 @@ from time import monotonic, sleep
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Scan, walk
-from slackwater.app.dry_run import check_pipelines, declared_right, used
+from slackwater.app.dry_run import check_pipelines, declared_right, found_doubtful, used
 from slackwater.app.interrupts import Asked, interrupts
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import Opened, Sides, opened, shared
@@ -79,6 +79,7 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
     watch.starting()
     session = local_session(master=conditions.master, options=script.settings)
     watch.say(spread_over_cluster(session))
+    deque(map(watch.warn, found_doubtful(used(script))), maxlen=0)
     deque(declared_right(session, used(script)), maxlen=0)
     checkpoint = reach(conditions.checkpoint, session)
     for each in sharing.pipelines:

@@ -17,6 +17,7 @@ def dry_run(file: File, settings: Settings = None, conf: Conf = None) -> None:
         slackwater dry-run clicks.sql --conf spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0
     """
     from slackwater.app.dry_run import dry_run as check
+    from slackwater.app.dry_run import found_doubtful
     from slackwater.app.load import load
     from slackwater.app.options import parse_conf
 
@@ -25,5 +26,8 @@ def dry_run(file: File, settings: Settings = None, conf: Conf = None) -> None:
     def starting() -> None:
         console.print("the text is right; starting Spark to check sources, sinks and plans ...", style="dim")
 
-    for line in check(load(file, settings or (), parse_conf(conf or ())), starting):
+    script = load(file, settings or (), parse_conf(conf or ()))
+    for line in found_doubtful(script):
+        Console(stderr=True, highlight=False).print(f"warning: {line}", style="yellow", markup=False, soft_wrap=True)
+    for line in check(script, starting):
         console.print(f"ok  {line}", soft_wrap=True)

@@ -38,12 +38,21 @@ def is_slow_start(text: str) -> bool:
 def line_of(text: str) -> str:
     """The first line of a text that says something; of the traceback of a worker's Python, what was raised.
 
+    An error of ours also says what was expected.
+
     >>> line_of("failed: Traceback (most recent call last):\\n  File ...\\nRunError: SW-580: division by zero")
     'SW-580: division by zero'
+    >>> line_of("Traceback (most recent call last):\\nInputError: SW-440: no option 'x'\\n  expected: y, z\\n  do: ...")
+    "SW-440: no option 'x'; expected: y, z"
     """
     _, traced, after = text.partition(TRACEBACK)
     raised = [line for line in after.splitlines() if RAISED.match(line)]
     if traced and raised:
-        known = [found.group() for line in raised if (found := OWN.search(line))]
-        return known[-1] if known else raised[-1].strip()
+        known = [found for line in raised if (found := OWN.search(line))]
+        return _with_expected(known[-1].group(), after) if known else raised[-1].strip()
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _with_expected(told: str, text: str) -> str:
+    expected = re.search(re.escape(told) + r"(?:\n  [^\n]*)*?\n  (expected: [^\n]*)", text)
+    return f"{told}; {expected[1]}" if expected else told

@@ -15,10 +15,26 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.algebra.catalog import StreamDef
 from slackwater.algebra.schema import Field
 from slackwater.errors import InputError, nearest
+from slackwater.spark.options import Kind, Option, Table
 from slackwater.spark.relation import quoted
 
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 WORDS = ("column", "unit", "pattern")
+TABLE = Table(
+    "any stream",
+    (
+        Option("column.NAME", Kind.TEXT, None, "The name that the source has for the column NAME."),
+        Option(
+            "unit.NAME",
+            Kind.CHOICE,
+            None,
+            "The unit of a timestamp that is a number in the source.",
+            tuple(UNITS),
+        ),
+        Option("pattern.NAME", Kind.TEXT, None, "How the source writes a timestamp that is a text there."),
+    ),
+)
+"""What these options mean; `mapped` checks them, since their names hold those of columns."""
 
 
 @dataclass(frozen=True, slots=True)

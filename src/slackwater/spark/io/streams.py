@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import CaseInsensitiveDict
 
@@ -19,7 +20,7 @@ from slackwater.spark.relation import quoted
 from slackwater.spark.shim.log import with_log
 from slackwater.spark.shim.reader import TELLS_AVAILABLE_NOW
 
-__all__ = ["DataFrame", "SparkSession", "definition_of", "read_stream", "read_streams"]
+__all__ = ["DataFrame", "SparkSession", "check_own", "definition_of", "read_stream", "read_streams", "unreadable"]
 
 
 def read_streams(session: SparkSession, script: Script, *, available_now: bool = False) -> dict[str, DataFrame]:
@@ -47,8 +48,8 @@ def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool
     """
     if stream.format.lower() == "kafka":
         return read_kafka(session, stream)
-    if own := SOURCES.get(stream.format):
-        register(session)
+    own = SOURCES.get(stream.format.lower())
+    check_own(session, stream)
     columns, options = mapped(stream)
     if available_now and own and not TELLS_AVAILABLE_NOW:
         options = {**options, "pace": "max"}
@@ -60,12 +61,7 @@ def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool
         told = aside and stream.format.lower() in TEXTS
         df = (reader.option("columnNameOfCorruptRecord", RAW) if told else reader).load()
     except REFUSALS as cause:
-        raise InputError(
-            "SW-433",
-            f"the stream '{stream.name}' cannot be read: {reason(cause)}",
-            expected="a format that this Spark session knows, with the options that it needs",
-            hint=with_log("check USING and OPTIONS of CREATE STREAM"),
-        ) from cause
+        raise unreadable(stream, cause) from cause
     if own:
         # Spark would tell what is wrong with a Python source only after the query has started.
         made = own(CaseInsensitiveDict(options)).streamReader(df.schema)
@@ -74,3 +70,27 @@ def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool
     if aside:
         df = set_aside(observe_rejects(df, stream, columns), [each.source for each in columns])
     return df.select(*(each.column for each in columns), *([RAW, REASON] if aside else []))
+
+
+def check_own(session: SparkSession, stream: StreamDef) -> None:
+    """Check the options of a source of ours and make it known to the session. Spark tells one line of an error."""
+    if own := SOURCES.get(stream.format.lower()):
+        own(CaseInsensitiveDict(mapped(stream)[1]))
+        register(session)
+
+
+def unreadable(stream: StreamDef, cause: Exception) -> InputError:
+    """Return the error about a stream that Spark cannot read; if its path does not exist, that and only that."""
+    if isinstance(cause, PySparkException) and cause.getCondition() == "PATH_NOT_FOUND":
+        path = next((value for name, value in stream.options.items() if name.lower() == "path"), "")
+        return InputError(
+            "SW-462",
+            f"the stream '{stream.name}' reads '{path}', which does not exist",
+            hint="create it, or correct the option path",
+        )
+    return InputError(
+        "SW-433",
+        f"the stream '{stream.name}' cannot be read: {reason(cause)}",
+        expected="a format that this Spark session knows, with the options that it needs",
+        hint=with_log("check USING and OPTIONS of CREATE STREAM"),
+    )

@@ -13,7 +13,7 @@ from slackwater.spark.batches import Batch
 from slackwater.spark.io.kafka.reading import read_kafka
 from slackwater.spark.io.names import check_columns, columns_found
 from slackwater.spark.io.sinks import OWN_FORMATS, batch_sink, own_sink
-from slackwater.spark.io.sources.registry import SOURCES, register
+from slackwater.spark.io.streams import check_own, unreadable
 from slackwater.spark.planner.fused.changes import check_form
 from slackwater.spark.planner.plan import compile_plan
 from slackwater.spark.planner.ways import way_of
@@ -29,8 +29,7 @@ TEXT_WITHOUT_NAMES = ("csv", "text", "socket")
 
 def check_stream(session: SparkSession, stream: StreamDef) -> None:
     """The format exists, and where the data itself names its columns, the declared ones are among them."""
-    if stream.format in SOURCES:
-        register(session)
+    check_own(session, stream)
     if stream.format.lower() == "kafka":
         read_kafka(session, stream)
         return
@@ -40,20 +39,16 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
     try:
         check_columns(stream, columns_found(session, stream))
     except REFUSALS as cause:
-        raise InputError(
-            "SW-433",
-            f"the stream '{stream.name}' cannot be read: {reason(cause)}",
-            expected="a format that this Spark session knows, with the options that it needs",
-            hint=with_log("check USING and OPTIONS of CREATE STREAM"),
-        ) from cause
+        raise unreadable(stream, cause) from cause
 
 
 def check_alone(pipeline: Pipeline) -> None:
     """Check all of a plan that can be checked before there is a session: who can run it, and how it writes changes."""
     with found_in(f"the pipeline '{pipeline.name}'"):
         way_of(pipeline.plan)
+        form, _ = formed(pipeline)
         if emits_changes(pipeline.plan):
-            check_form(pipeline.plan, formed(pipeline)[0])
+            check_form(pipeline.plan, form)
 
 
 def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slackwater.algebra.catalog import Pipeline
-from slackwater.algebra.nodes import Disorder, Plan, emits_changes, walk
+from slackwater.algebra.nodes import Disorder, Plan, walk
 from slackwater.algebra.policies import effective
 from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
 from slackwater.spark.planner.plan import compile_plan, scan_of
@@ -114,8 +114,8 @@ def _read(pipeline: Pipeline, sides: Sequence[Pipeline]) -> dict[str, Beside]:
 
 
 def formed(pipeline: Pipeline) -> tuple[Form, Pipeline]:
-    """How the pipeline's changes are written, and the pipeline without the options that say so."""
-    if pipeline.sink is None or not emits_changes(pipeline.plan):
+    """Return how the sink wants changes to be written, and the pipeline without the options that say so."""
+    if pipeline.sink is None:
         return DEFAULT, pipeline
     form, options = form_of(pipeline.sink.options)
     return form, replace(pipeline, sink=replace(pipeline.sink, options=options))

@@ -20,6 +20,7 @@ from slackwater.app.watch import Watch
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
 from slackwater.spark.io.kafka.reading import has_connector
+from slackwater.spark.io.kafka.sink import KafkaSink
 from slackwater.spark.io.streams import read_stream
 
 ROWS = 400
@@ -109,7 +110,7 @@ def test_messages_become_answers_and_changes_once_or_again_after_a_kill(spark, b
     assert sorted(value["raw"] for _, value, _ in values(broker, "bad_spared")) == sorted(BAD)
 
 
-def test_csv_messages_metadata_and_what_this_session_lacks(spark, broker: Broker, tmp_path: Path):
+def test_csv_messages_metadata_and_what_this_session_lacks(spark, broker: Broker, tmp_path: Path, monkeypatch):
     broker.send("plain", ["7;high", "eight;low", "9;slack"])
     declared = """CREATE STREAM Tides (level INT, note STRING, kafka_partition INT, kafka_topic STRING,
         kafka_headers ARRAY<STRUCT<key: STRING, value: STRING>>, kafka_timestamp TIMESTAMP)
@@ -125,8 +126,12 @@ def test_csv_messages_metadata_and_what_this_session_lacks(spark, broker: Broker
     ]
     assert found[0][4][0].asDict() == {"key": "place", "value": "0"}
     assert found[2][6] == "eight;low"
-    for form, code in (("avro", "SW-495"), ("yaml", "SW-442")):
+    for form, code in (("avro", "SW-495"), ("yaml", "SW-442"), ("csv', valu.sep ';", "SW-440")):
         (other,) = parse_script(declared.format(broker.address, form)).streams
         with pytest.raises(InputError, match=code):
             read_stream(spark, other)
     assert not has_connector(spark), "the path through Spark's connector is not tested here"
+    monkeypatch.setattr("slackwater.spark.io.kafka.sink.uses_connector", lambda _: True)
+    options = {"kafka.bootstrap.servers": broker.address, "transaction": "true"}
+    with pytest.raises(InputError, match="SW-457: option transaction of the sink 'k'"):
+        KafkaSink("k", options, None).open(spark.range(1))

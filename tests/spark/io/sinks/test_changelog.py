@@ -7,8 +7,8 @@ import pytest
 from tests.spark.io.sinks.running import finished
 
 from slackwater.errors import RunError
-from slackwater.spark.io.sources.options import Options
-from slackwater.spark.io.sources.recipe import Recipe
+from slackwater.spark.io.sources.recipe import GENERATE, Recipe
+from slackwater.spark.options import Options
 
 RANGE = 3_000_000
 SOURCE = {"rate": "100", "rows": "700", "pace": "max", "batch": "2 seconds", "mean": "0 seconds", "seed": "5"}
@@ -31,7 +31,7 @@ CREATE TABLE busy (
 def test_the_table_has_the_live_rows_after_a_failure_and_a_resumption(spark, database, tmp_path):
     source = ", ".join(f"{name} '{value}'" for name, value in SOURCE.items())
     script = SCRIPT.format(source=source, database=database.clause)
-    rows = Recipe.of(Options("generate", SOURCE)).between(0, 10**9)
+    rows = Recipe.of(Options(GENERATE, SOURCE)).between(0, 10**9)
     times = rows["timestamp"].astype("datetime64[us]").astype(np.int64)
     middle = np.datetime64(int(np.median(times)), "us")
     database.connection.execute(TABLE.format(since=f"{middle}+00"))

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slackwater.errors import InputError
-from slackwater.spark.io.sources.options import Options
-from slackwater.spark.io.sources.recipe import Recipe
+from slackwater.spark.io.sources.recipe import GENERATE, Recipe
+from slackwater.spark.options import Options
 
 SECOND = 1_000_000
 
 
 def recipe(**options: str) -> Recipe:
-    return Recipe.of(Options("generate", options))
+    return Recipe.of(Options(GENERATE, options))
 
 
 def delays(rows: dict[str, np.ndarray]) -> np.ndarray:

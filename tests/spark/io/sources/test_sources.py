@@ -14,9 +14,9 @@ from slackwater.disorder import controller
 from slackwater.disorder.replay.replaying import batches_by_time, measure
 from slackwater.disorder.replay.replaying import replay as replayed
 from slackwater.errors import InputError
-from slackwater.spark.io.sources.options import Options
-from slackwater.spark.io.sources.recipe import Recipe
+from slackwater.spark.io.sources.recipe import GENERATE, Recipe
 from slackwater.spark.io.streams import read_stream
+from slackwater.spark.options import Options
 from slackwater.spark.run.progress import accounts
 from slackwater.spark.shim.reader import TELLS_AVAILABLE_NOW
 from slackwater.spark.watermark.control import with_disorder_control
@@ -35,7 +35,7 @@ def test_generate_gives_the_declared_columns_in_batches_of_the_stated_time(spark
     stream = read_stream(spark, declared("TS timestamp, speed float, VEHID bigint", "generate", **options))
     query = finish(stream.withColumn("batch", F.lit(1)), tmp_path / "check", "generated")
     rows = spark.table("generated").orderBy("TS").collect()
-    expected = Recipe.of(Options("generate", options)).between(0, 10**9)
+    expected = Recipe.of(Options(GENERATE, options)).between(0, 10**9)
     assert [row.VEHID for row in rows] == expected["vehID"][expected["ts"].argsort(kind="stable")].tolist()
     assert rows[0].speed == pytest.approx(expected["speed"][expected["ts"].argmin()])
     assert [event["numInputRows"] for event in query.recentProgress if event["numInputRows"]] == [200, 200, 50]

@@ -13,8 +13,8 @@ from slackwater.algebra.catalog import Script
 from slackwater.lang import parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Batch, Feed
-from slackwater.spark.io.sources.options import Options
-from slackwater.spark.io.sources.recipe import Recipe
+from slackwater.spark.io.sources.recipe import GENERATE, Recipe
+from slackwater.spark.options import Options
 
 EXAMPLES = Path(__file__).parents[4] / "examples"
 STREAMS = {"BodyCondition": (240, "1a", "1b", "1c", "2"), "Pulse": (130, "3", "4")}
@@ -32,7 +32,7 @@ def recorded(stream: Script, seconds: int) -> Feed:
     """The first minutes of the stream that an example generates, of fewer animals, in batches."""
     (declared,) = stream.streams
     options = {name: value for name, value in declared.options.items() if name != "pace"} | {"senders": "8"}
-    recipe = Recipe.of(Options("generate", options | {"rate": "4", "start": "1970-01-01T01:00:00"}))
+    recipe = Recipe.of(Options(GENERATE, options | {"rate": "4", "start": "1970-01-01T01:00:00"}))
     edges = [seconds * 1_000_000 * edge // BATCHES for edge in range(BATCHES + 1)]
     batches, latest = [], 0
     for since, until in pairwise(edges):

@@ -11,11 +11,13 @@ from typing import Any
 from uuid import uuid4
 
 from slackwater.errors import InputError
+from slackwater.spark.options import Kind, Option
 
 PREFIX = "kafka."
 FROM_ENVIRONMENT = "_env"
 SECRET = re.compile(r"password|secret|token|jaas|key\.pem|credential", re.IGNORECASE)
 SERVERS = "bootstrap.servers"
+BROKERS = Option(f"{PREFIX}{SERVERS}", Kind.TEXT, None, "The brokers to ask first, as host:port.", required=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,6 @@ class Client:
                 "org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION",
             )
         given = {name[len(PREFIX) :]: value for name, value in options.items() if name.lower().startswith(PREFIX)}
-        if SERVERS not in given:
-            raise InputError(
-                "SW-441",
-                f"{owner} needs the option '{PREFIX}{SERVERS}'",
-                hint=f"add {PREFIX}{SERVERS} 'host:9092'",
-            )
         for name in given:
             _check_secret(owner, name)
         made = cls(owner, given)

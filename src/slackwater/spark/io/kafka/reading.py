@@ -10,17 +10,15 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.algebra.catalog import KAFKA_COLUMNS, StreamDef
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import InputError
-from slackwater.spark.io.kafka.source import COLUMNS, Kafka
+from slackwater.spark.io.kafka.source import COLUMNS, VALUE, VALUES, Kafka
 from slackwater.spark.io.mapping import Mapped, mapped
 from slackwater.spark.io.rejects import REASON, set_aside
-from slackwater.spark.io.sources.options import Options
+from slackwater.spark.options import Options
 from slackwater.spark.refusals import REFUSALS
 from slackwater.spark.relation import quoted
 from slackwater.spark.shim.driver import look_up_format
 from slackwater.spark.shim.workers import require_workers
 
-FORMATS = ("json", "csv", "avro")
-VALUE = "value."
 PARSED = "__slackwater_value"
 RAW_COLUMNS = {"kafka_timestamp": "timestamp", "kafka_partition": "partition", "kafka_offset": "offset"} | {
     "kafka_topic": "topic",
@@ -57,11 +55,12 @@ def _messages(session: SparkSession, options: Mapping[str, str], metadata: Seque
     """The messages as they are, by Spark's connector or by ours: the options are the same."""
     if has_connector(session):
         return session.readStream.format("kafka").options(**options).load()
+    source = Kafka(dict(options))  # before Spark opens it, which tells one line of what is wrong
     require_workers(session)
     session.dataSource.register(Kafka)
     schema = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items() if name in ("value", *metadata))
     rows = session.readStream.format(Kafka.name()).schema(schema).options(**options).load()
-    Kafka(dict(options)).streamReader(rows.schema)  # Spark would tell what is wrong after the query has started
+    source.streamReader(rows.schema)  # Spark would tell what is wrong after the query has started
     return rows
 
 
@@ -72,7 +71,7 @@ def _metadata(column: Mapped) -> Column:
 def _parse(session: SparkSession, stream: StreamDef, columns: Sequence[Mapped], options: Mapping[str, str]) -> Column:
     """The value of a message as a struct of the declared columns, and its text where it is none (RAW)."""
     given = {name.lower(): value for name, value in options.items()}
-    form = Options("kafka", {"value.format": given.pop("format", "json")}).choice("value.format", FORMATS, "json")
+    form = Options(VALUES, {f"{VALUE}{name}": value for name, value in given.items()})["value.format"]
     own = {name: value for name, value in options.items() if name.lower() not in ("format", "schema")}
     schema = ", ".join(f"{quoted(each.read.name)} {each.read.type}" for each in columns)
     text, bad = F.col("value").cast("string"), {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW}

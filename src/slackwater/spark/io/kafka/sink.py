@@ -14,13 +14,24 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.errors import InputError, RunError, nearest
 from slackwater.spark.batches import Batch
-from slackwater.spark.io.kafka.client import PREFIX, Client
+from slackwater.spark.io.kafka.client import BROKERS, PREFIX, Client
 from slackwater.spark.io.kafka.reading import has_connector
-from slackwater.spark.io.sources.options import Options
+from slackwater.spark.options import CHANGELOG, SINK, Kind, Option, Options, Table
 from slackwater.spark.relation import quoted
 from slackwater.spark.shim.workers import require_workers
 
-NAMES = ("topic", "key", "transaction", "timeout")
+TABLE = Table(
+    "kafka",
+    (
+        BROKERS,
+        Option("topic", Kind.TEXT, None, "The topic to write to; without it, the name of the sink."),
+        Option("key", Kind.TEXT, None, "The columns of a message's key, with commas; without it, the query's own key."),
+        Option("transaction", Kind.FLAG, "false", "Whether the messages of a batch become visible together."),
+        Option("timeout", Kind.WHOLE, "60", "How many seconds to wait for a broker's answer.", least=1),
+    ),
+    SINK,
+    prefixes=(PREFIX, CHANGELOG),
+)
 IMAGES = ("after", "before")
 """Columns of the profile `debezium` that hold the row."""
 
@@ -39,15 +50,15 @@ class KafkaSink:
 
     def open(self, df: DataFrame) -> None:
         """Check the options and the key; nothing is sent."""
-        if uses_connector(df):
-            self._keys(df)
-            return
-        require_workers(df.sparkSession)
-        client, settings = self._parts()
-        settings.text("topic", self.name)
-        settings.choice("transaction", ("true", "false"), "false")
+        by_spark = uses_connector(df)
+        if not by_spark:
+            require_workers(df.sparkSession)
+            self._client()
+        settings = self._settings()
+        if by_spark and settings["transaction"]:
+            hint = "install slackwater[kafka]: Spark's connector has no transactions"
+            raise settings.wrong("transaction", "true", "false", hint)
         self._keys(df)
-        client.check()
 
     def write(self, df: DataFrame, batch: Batch) -> None:
         messages = df.select(self._key_column(df).alias("key"), _json(df.columns).alias("value"))
@@ -55,19 +66,20 @@ class KafkaSink:
             own = {name: value for name, value in self.options.items() if name.lower() not in ("key", "topic")}
             messages.write.format("kafka").options(**own, topic=self.options.get("topic", self.name)).save()
             return
-        client, settings = self._parts()
-        topic, patience = settings.text("topic", self.name), settings.whole("timeout", 60, least=1) or 0
+        client, settings = self._client(), self._settings()
+        topic, patience = settings.get("topic", self.name), settings["timeout"]
         headers = [("slackwater-run", batch.run), ("slackwater-batch", str(batch.number))]
         send = partial(send_messages, client, topic, headers, patience)
-        if settings.choice("transaction", ("true", "false"), "false") == "true":
+        if settings["transaction"]:
             self._send_together(messages, client, send, f"slackwater-{batch.run}-{self.name}", patience)
         else:
             messages.mapInArrow(send, "sent long").collect()
 
-    def _parts(self) -> tuple[Client, Options]:
-        settings = Options("kafka", {n: v for n, v in self.options.items() if not n.lower().startswith(PREFIX)})
-        settings.only(NAMES)
-        return Client.of(f"the sink '{self.name}'", self.options), settings
+    def _client(self) -> Client:
+        return Client.of(f"the sink '{self.name}'", self.options)
+
+    def _settings(self) -> Options:
+        return Options(TABLE, self.options, f"the sink '{self.name}'")
 
     def _send_together(self, messages: DataFrame, client: Client, send: Any, identity: str, patience: float) -> None:
         """Send a batch in one transaction, from the driver. Whoever used the identity before is shut out."""

@@ -12,13 +12,35 @@ from pyspark.sql.datasource import DataSource, InputPartition
 from pyspark.sql.types import StructType
 
 from slackwater.errors import RunError
-from slackwater.spark.io.kafka.client import PREFIX, Client
+from slackwater.spark.io.kafka.client import BROKERS, PREFIX, Client
 from slackwater.spark.io.kafka.offsets import Offsets, cap, from_document, parse_starting, start_at, to_document
-from slackwater.spark.io.sources.options import Options
+from slackwater.spark.options import Kind, Option, Options, Table
 from slackwater.spark.shim.reader import StreamReader
 from slackwater.spark.shim.schema import arrow_schema
 
-NAMES = ("subscribe", "startingoffsets", "maxoffsetspertrigger", "failondataloss", "kafkaconsumer.polltimeoutms")
+VALUE = "value."
+VALUES = Table(
+    "kafka",
+    (
+        Option("value.format", Kind.CHOICE, "json", "How messages are written.", ("json", "csv", "avro")),
+        Option("value.schema", Kind.TEXT, None, "The Avro schema of messages, as JSON."),
+    ),
+    prefixes=(VALUE,),
+)
+"""How the values of messages are parsed: other options that begin with `value.` go to Spark's parser of the format."""
+TABLE = Table(
+    "kafka",
+    (
+        BROKERS,
+        Option("subscribe", Kind.TEXT, None, "The topics to read, with commas between them.", required=True),
+        Option("startingOffsets", Kind.TEXT, "latest", "Where a new query begins: earliest, latest or JSON."),
+        Option("maxOffsetsPerTrigger", Kind.WHOLE, None, "The most messages of a batch; all without it.", least=1),
+        Option("failOnDataLoss", Kind.FLAG, "true", "Whether a query fails if messages are gone unread."),
+        Option("kafkaConsumer.pollTimeoutMs", Kind.WHOLE, "120000", "How long to wait for a broker's answer.", least=1),
+        *VALUES.options,
+    ),
+    prefixes=(PREFIX, VALUE),
+)
 COLUMNS = {"key": "binary", "value": "binary", "topic": "string", "partition": "int", "offset": "bigint"} | {
     "timestamp": "timestamp",
     "headers": "array<struct<key: string, value: binary>>",
@@ -35,10 +57,8 @@ class Kafka(DataSource):
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        own = {name: value for name, value in options.items() if not name.lower().startswith(PREFIX)}
-        self.settings = Options("kafka", own)
-        self.settings.only(NAMES)
-        self.client = Client.of("source kafka", dict(options))
+        self.client = Client.of("source kafka", dict(options))  # a secret in the options is refused before all else
+        self.settings = Options(TABLE, dict(options))
 
     @classmethod
     def name(cls) -> str:
@@ -67,11 +87,11 @@ class KafkaReader(StreamReader):
     def __init__(self, client: Client, schema: StructType, options: Options) -> None:
         self.client = client
         self.schema = arrow_schema(schema)
-        self.topics = [each.strip() for each in options.text("subscribe").split(",") if each.strip()]
+        self.topics = [each.strip() for each in options["subscribe"].split(",") if each.strip()]
         self.starting = _starting(options)
-        self.most = options.whole("maxoffsetspertrigger", None, least=1)
-        self.strict = options.choice("failondataloss", ("true", "false"), "true") == "true"
-        self.patience = (options.whole("kafkaconsumer.polltimeoutms", 120_000, least=1) or 0) / 1_000
+        self.most = options["maxOffsetsPerTrigger"]
+        self.strict = options["failOnDataLoss"]
+        self.patience = options["kafkaConsumer.pollTimeoutMs"] / 1_000
         self.last: Offsets | None = None
         self._asked: Any = None
 
@@ -187,7 +207,7 @@ def _column(name: str, messages: Sequence[Any]) -> pa.Array:
 
 
 def _starting(options: Options) -> str | Offsets:
-    text = options.text("startingoffsets", "latest")
+    text = options["startingOffsets"]
     try:
         return parse_starting(text)
     except (ValueError, TypeError) as cause:

@@ -9,8 +9,10 @@ from slackwater.errors import InputError
 from slackwater.spark.io.kafka.sink import KafkaSink
 from slackwater.spark.io.sinks.files import FILES, Appended, Files, check_files
 from slackwater.spark.io.sinks.memory import Memory
+from slackwater.spark.io.sinks.shown import TABLE as SHOWN
 from slackwater.spark.io.sinks.shown import Shown
 from slackwater.spark.io.sinks.sink import OnRows, Sink
+from slackwater.spark.options import Options
 
 __all__ = ["OWN_FORMATS", "OnRows", "Sink", "batch_sink", "own_sink"]
 
@@ -24,7 +26,8 @@ def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
     match pipeline.sink:
         case None:
             return Shown(on_rows)
-        case SinkDef(format=format_) if format_.lower() == "console":
+        case SinkDef(format=format_, options=options, name=name) if format_.lower() == "console":
+            Options(SHOWN, options, f"the sink '{name}'")
             return Shown(on_rows)
         case SinkDef(format=format_, options=options, name=name) if format_.lower() == "postgres":
             from slackwater.spark.io.sinks.postgres.sink import Postgres  # noqa: PLC0415 (psycopg is an extra)

@@ -8,6 +8,9 @@ from pyspark.sql import DataFrame
 
 from slackwater.spark.batches import Batch
 from slackwater.spark.io.sinks.sink import OnRows
+from slackwater.spark.options import CHANGELOG, SINK, Table
+
+TABLE = Table("console", (), SINK, prefixes=(CHANGELOG,))
 
 
 @dataclass(frozen=True, slots=True)

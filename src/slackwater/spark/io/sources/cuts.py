@@ -8,8 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from slackwater.algebra.lengths import Length
-from slackwater.errors import QueryError
-from slackwater.spark.io.sources.options import Options
 
 Times = npt.NDArray[np.int64]
 
@@ -45,11 +43,3 @@ class Cuts:
 
     def due_at(self, end: int) -> int:
         return int(self.due[np.searchsorted(self.ends, end)])
-
-
-def batch_of(options: Options, default: str) -> Length:
-    text = options.text("batch", default)
-    try:
-        return Length.parse(text)
-    except QueryError as cause:
-        raise options.wrong("batch", text, "a time such as '1 second', or '500 rows'") from cause

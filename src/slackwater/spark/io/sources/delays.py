@@ -8,12 +8,23 @@ from math import log1p, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from slackwater.spark.io.sources.options import Options
+from slackwater.spark.options import Kind, Option, Options
 
 Floats = npt.NDArray[np.float64]
 DISTRIBUTIONS = ("none", "exponential", "normal", "lognormal", "pareto", "changing")
 LONGEST = 86_400e6
 """A day, in ticks: heavy tails are cut here, so that a row's time stays a time."""
+DELAYS = (
+    Option("delay", Kind.CHOICE, "exponential", "How delays are distributed.", DISTRIBUTIONS),
+    Option("mean", Kind.TIME, "1 second", "The mean delay."),
+    Option("deviation", Kind.TIME, None, "The standard deviation of delays that have one; a quarter of the mean."),
+    Option("shape", Kind.NUMBER, "1.5", "The shape of pareto delays: a smaller one has a heavier tail.", least=1.01),
+    Option("drift", Kind.NUMBER, "1", "The factor by which the mean delay rises and falls.", least=1),
+    Option("drift_every", Kind.TIME, "1 minute", "The period of the drift, and of delays that are changing."),
+    Option("slow", Kind.NUMBER, "1", "How many times as long delays are in the slow interval.", least=1),
+    Option("slow_from", Kind.TIME, "0 seconds", "When the slow interval begins, after the start of the stream."),
+    Option("slow_for", Kind.TIME, "1 minute", "How long the slow interval is."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,18 +48,18 @@ class Delays:
 
     @classmethod
     def of(cls, options: Options) -> Delays:
-        mean = options.time("mean", "1 second")
+        mean = options["mean"]
         return cls(
-            options.choice("delay", DISTRIBUTIONS, "exponential"),
+            options["delay"],
             mean,
-            options.time("deviation", f"{mean / 4e6:f} seconds"),
-            options.number("shape", 1.5, least=1.01),
-            options.number("drift", 1.0, least=1.0),
-            max(1, options.time("drift_every", "1 minute")),
-            options.whole("seed", 0) or 0,
-            options.number("slow", 1.0, least=1.0),
-            options.time("slow_from", "0 seconds"),
-            options.time("slow_for", "1 minute"),
+            options.get("deviation", round(mean / 4)),
+            options["shape"],
+            options["drift"],
+            max(1, options["drift_every"]),
+            options["seed"],
+            options["slow"],
+            options["slow_from"],
+            options["slow_for"],
         )
 
     def draw(self, rng: np.random.Generator, times: Floats) -> Floats:

@@ -14,9 +14,10 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, InputPartition
 from pyspark.sql.types import StructType
 
+from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.errors import InputError, nearest
-from slackwater.spark.io.sources.options import Options
-from slackwater.spark.io.sources.recipe import NAMES, PAGE, Recipe
+from slackwater.spark.io.sources.recipe import GENERATE, PAGE, Recipe
+from slackwater.spark.options import Options
 from slackwater.spark.shim.reader import StreamReader
 from slackwater.spark.shim.schema import arrow_schema
 
@@ -28,16 +29,11 @@ SLICE = PAGE
 
 
 class Generate(DataSource):
-    """Columns `timestamp` (event time) and `received` (arrival), and what the stream's rows say.
-
-    Options beside those of the recipe: `pace`, a multiple of real time or `max`; `batch`, the arrival time that one
-    micro-batch covers (1 second at `pace max`; otherwise all that has arrived).
-    """
+    """Columns `timestamp` (event time) and `received` (arrival), and what the stream's rows say; options: GENERATE."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self.settings = Options("generate", dict(options))
-        self.settings.only([*NAMES, "pace", "batch"])
+        self.settings = Options(GENERATE, dict(options))
         self.recipe = Recipe.of(self.settings)
 
     @classmethod
@@ -65,10 +61,8 @@ class GenerateReader(StreamReader):
     def __init__(self, recipe: Recipe, schema: StructType, options: Options) -> None:
         self.recipe = recipe
         self.schema = arrow_schema(schema)
-        pace = options.text("pace", "1").lower()
-        self.pace = None if pace == "max" else options.number("pace", 1.0, least=0.001)
-        batch = options.time("batch", "1 second" if self.pace is None else "0 seconds")
-        self.batch = batch or None
+        self.pace: float | None = options["pace"]
+        self.batch = options.get("batch", MICROSECONDS["second"] if self.pace is None else 0) or None
         self.asked = False
         self.began: tuple[float, int] | None = None
         _check_columns(self.schema, recipe)

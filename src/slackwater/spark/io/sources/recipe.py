@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 import numpy as np
 import numpy.typing as npt
 
 from slackwater.errors import InputError
-from slackwater.spark.io.sources.delays import Delays
-from slackwater.spark.io.sources.options import Options
+from slackwater.spark.io.sources.delays import DELAYS, Delays
 from slackwater.spark.io.sources.populations import POPULATIONS, Columns
+from slackwater.spark.options import Kind, Option, Options, Table
 
 PAGE = 1_000_000
 """Rows are drawn in pages of one second, each from a generator of its own: that is what makes them repeatable."""
@@ -20,10 +19,24 @@ LINKS = 8
 CATCH_UP = 10
 """After an outage the backlog comes in this many times as fast as it was made."""
 HELD_UP = "__held_up"
-NAMES = (
-    "stream", "rate", "rows", "senders", "delay", "mean", "deviation", "shape", "drift", "drift_every",
-    "slow", "slow_from", "slow_for", "outage", "outage_every", "seed", "start", "event", "arrival",
-)  # fmt: skip
+GENERATE = Table(
+    "generate",
+    (
+        Option("stream", Kind.CHOICE, "vehicles", "What the rows are about.", tuple(POPULATIONS)),
+        Option("rate", Kind.NUMBER, "1000", "How many rows arrive in a second, on average.", least=0.001),
+        Option("rows", Kind.WHOLE, None, "After how many rows the stream ends; without it, it has no end."),
+        Option("senders", Kind.WHOLE, "100", "How many senders the rows come from.", least=1),
+        *DELAYS,
+        Option("outage", Kind.TIME, "0 seconds", "For how long some senders are cut off, again and again."),
+        Option("outage_every", Kind.TIME, "5 minutes", "How often an outage begins."),
+        Option("seed", Kind.WHOLE, "0", "Another number gives another stream of the same kind."),
+        Option("start", Kind.MOMENT, "2024-01-01T00:00:00", "When the first row may arrive."),
+        Option("event", Kind.TEXT, "timestamp", "The name of the column with the event time."),
+        Option("arrival", Kind.TEXT, "received", "The name of the column with the arrival time."),
+        Option("pace", Kind.PACE, "1", "How many times as fast as real time it is; max does not wait.", least=0.001),
+        Option("batch", Kind.TIME, None, "The arrival time of a batch; 1 second at pace max, else what has arrived."),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +61,14 @@ class Recipe:
 
     @classmethod
     def of(cls, options: Options) -> Recipe:
-        outage = options.time("outage", "0 seconds")
-        every = options.time("outage_every", "5 minutes")
+        outage, every = options["outage"], options["outage_every"]
         if outage * (1 + 1 / CATCH_UP) >= every / 2:
             raise InputError(
                 "SW-443", "an outage and its backlog last longer than half of outage_every",
                 hint="make the outage shorter or rarer",
             )  # fmt: skip
-        return cls(
-            options.choice("stream", POPULATIONS, "vehicles"),
-            options.number("rate", 1_000.0, least=0.001),
-            options.whole("rows", None),
-            options.whole("senders", 100, least=1) or 1,
-            Delays.of(options),
-            outage,
-            every,
-            options.whole("seed", 0) or 0,
-            _start(options.text("start", "2024-01-01T00:00:00")),
-            options.text("event", "timestamp"),
-            options.text("arrival", "received"),
-        )
+        names = ("stream", "rate", "rows", "senders", "outage", "outage_every", "seed", "start", "event", "arrival")
+        return cls(delays=Delays.of(options), **{name: options[name] for name in names})
 
     @property
     def schema(self) -> str:
@@ -132,11 +133,3 @@ class Recipe:
         downs = [int((number + 0.5) * self.outage_every) for number in numbers]
         lasts = self.outage + self.outage // CATCH_UP
         return [down for down in downs if down + self.outage < until and down + lasts >= since]
-
-
-def _start(text: str) -> int:
-    try:
-        start = datetime.fromisoformat(text)
-    except ValueError as cause:
-        raise InputError("SW-442", f"option start is '{text}'", expected="a date such as '2024-01-01'") from cause
-    return round((start if start.tzinfo else start.replace(tzinfo=UTC)).timestamp() * 1_000_000)

@@ -13,32 +13,37 @@ from pyspark.sql.datasource import DataSource, InputPartition
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
+from slackwater.algebra.lengths import Length
 from slackwater.disorder.replay.trace import RAW, UNITS, Trace
 from slackwater.errors import InputError, nearest
-from slackwater.spark.io.sources.cuts import Cuts, batch_of
+from slackwater.spark.io.sources.cuts import Cuts
 from slackwater.spark.io.sources.fitting import fitted
-from slackwater.spark.io.sources.options import Options
+from slackwater.spark.options import Kind, Option, Options, Table
 from slackwater.spark.shim.reader import StreamReader
 from slackwater.spark.shim.schema import arrow_schema
 
 ROWS_PER_PARTITION = 100_000
-NAMES = ("path", "event", "arrival", "unit", "pace", "batch")
+TABLE = Table(
+    "replay",
+    (
+        Option("path", Kind.TEXT, None, "The file or the folder of the recording.", required=True),
+        Option("event", Kind.TEXT, None, "The column with the event time.", required=True),
+        Option("arrival", Kind.TEXT, None, "The column with the arrival time; without it, rows arrived as they stand."),
+        Option("unit", Kind.CHOICE, "ms", "The unit of times that are numbers.", tuple(UNITS)),
+        Option("pace", Kind.PACE, "max", "How many times as fast as real time it is; max does not wait.", least=0.001),
+        Option("batch", Kind.LENGTH, None, "The arrival time or the rows of a micro-batch; 1 second, or 10000 rows."),
+    ),
+)
 
 
 class Replay(DataSource):
-    """A trace in CSV, Parquet or JSON lines, perhaps gzipped; `event` and `arrival` name its clocks.
-
-    Options: `unit` of times that are numbers (`us`, `ms`, `s`); `pace`, a multiple of real time, or `max`; `batch`,
-    the arrival time (`1 second`) or the number of rows (`500 rows`) of one micro-batch.
-    """
+    """A trace in CSV, Parquet or JSON lines, perhaps gzipped; options: TABLE."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self.settings = Options("replay", dict(options))
-        self.settings.only(NAMES)
-        arrival = self.settings.given.get("arrival")
-        unit = self.settings.choice("unit", UNITS, "ms")
-        self.trace = Trace(self.settings.text("path"), self.settings.text("event"), arrival, unit, set_aside=True)
+        self.settings = Options(TABLE, dict(options))
+        path, event, arrival, unit = (self.settings[name] for name in ("path", "event", "arrival", "unit"))
+        self.trace = Trace(path, event, arrival, unit, set_aside=True)
 
     @classmethod
     def name(cls) -> str:
@@ -66,8 +71,9 @@ class ReplayReader(StreamReader):
         self.trace = trace
         self.schema = arrow_schema(schema)
         _check_columns(self.schema, trace.table())
-        self.pace = None if options.text("pace", "max") == "max" else options.number("pace", 1.0, least=0.001)
-        self.cuts = Cuts.of(_arrivals(trace), batch_of(options, "1 second" if trace.arrival else "10000 rows"))
+        self.pace: float | None = options["pace"]
+        batch = options.get("batch", Length.parse("1 second" if trace.arrival else "10000 rows"))
+        self.cuts = Cuts.of(_arrivals(trace), batch)
         self.asked = False
         self.began: tuple[float, int] | None = None
 

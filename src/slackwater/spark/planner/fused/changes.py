@@ -17,17 +17,18 @@ from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.engine.changelog.boundaries import AtBoundaries, changelog_kernel
 from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
-from slackwater.engine.changelog.profiles import check_profile, check_upserts
+from slackwater.engine.changelog.profiles import PROFILES, check_profile, check_upserts
 from slackwater.engine.changelog.structures import Kept
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Boundaries, decode, encode
-from slackwater.errors import InputError, QueryError
+from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKETS
 from slackwater.spark.operator.entry import types_in
 from slackwater.spark.operator.host import Input, hosted, tagged
 from slackwater.spark.operator.kernel import RESULT, Batches
 from slackwater.spark.operator.writing import profile_schema, to_profile
+from slackwater.spark.options import CHANGELOG, Codes, Kind, Option, Options, Table
 from slackwater.spark.planner.fused.changelog import changes_of, result_names
 from slackwater.spark.planner.fused.edges import key_under
 from slackwater.spark.planner.fused.finish import finished
@@ -46,6 +47,16 @@ NET, PROFILE, UPDATES, UPSERTS = OPTIONS = (
     "changelog.upserts",
 )
 """The options of a sink that say how a changelog is written, in lower case: Spark's options have none."""
+TABLE = Table(
+    "changelog",
+    (
+        Option("changelog.netChanges", Kind.FLAG, "true", "Whether a batch tells the net change of each row alone."),
+        Option("changelog.profile", Kind.TEXT, "changes", "How a change is written.", PROFILES),
+        Option("changelog.updates", Kind.FLAG, "false", "Whether a delete and an insert of a key are one update."),
+        Option("changelog.upserts", Kind.FLAG, "false", "Whether an update tells the new row alone."),
+    ),
+    Codes("SW-463", "SW-459"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,17 +202,11 @@ def form_of(options: Mapping[str, str]) -> tuple[Form, dict[str, str]]:
     >>> form_of({"path": "out", "changelog.profile": "flink", "changelog.netChanges": "false"})
     (Form(net=False, profile='flink', upserts=False), {'path': 'out'})
     """
-    own = {name.lower(): value for name, value in options.items() if name.lower() in OPTIONS}
-    profile = "updates" if flag(own, UPDATES, default=False) else own.get(PROFILE, "changes")
-    rest = {name: value for name, value in options.items() if name.lower() not in OPTIONS}
-    return Form(flag(own, NET, default=True), check_profile(profile), flag(own, UPSERTS, default=False)), rest
-
-
-def flag(options: Mapping[str, str], name: str, *, default: bool) -> bool:
-    value = options.get(name, str(default)).lower()
-    if value not in ("true", "false"):
-        raise InputError("SW-459", f"{name} is '{value}'", expected="true or false", hint="write 'true' or 'false'")
-    return value == "true"
+    own = {name: value for name, value in options.items() if name.lower().startswith(CHANGELOG)}
+    rest = {name: value for name, value in options.items() if name not in own}
+    found = Options(TABLE, own, "the sink of a changelog")
+    profile = "updates" if found[UPDATES] else found[PROFILE]
+    return Form(found[NET], check_profile(profile), found[UPSERTS]), rest
 
 
 def describe(plan: Plan) -> Partitioning:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from slackwater.errors import InputError, RunError, nearest
+from slackwater.errors import InputError, RunError
+from slackwater.spark.options import CHANGELOG, SINK, Kind, Option, Options, Table
 
 if TYPE_CHECKING:
     import psycopg
@@ -16,9 +17,24 @@ if TYPE_CHECKING:
 PASSWORD = "PGPASSWORD"  # noqa: S105 (the name of a variable)
 CONNECTION = {"host": "host", "port": "port", "database": "dbname", "user": "user", "sslmode": "sslmode"}
 """Options that go to the server's client library, by the names that it has for them."""
-OTHERS = ("table", "schema", "mode", "restart", "password_env")
-CHANGELOG = "changelog."
-"""Options that say how a changelog is made, and not how it is written, begin so."""
+MODES, RESTARTS = ("table", "append"), ("refuse", "clear")
+TABLE = Table(
+    "postgres",
+    (
+        Option("host", Kind.TEXT, None, "The server; without it, where PostgreSQL's own clients look."),
+        Option("port", Kind.WHOLE, None, "The port of the server.", least=1),
+        Option("database", Kind.TEXT, None, "The database."),
+        Option("user", Kind.TEXT, None, "The user who writes."),
+        Option("sslmode", Kind.TEXT, None, "Whether and how the connection is encrypted, as in libpq."),
+        Option("password_env", Kind.TEXT, None, f"The environment variable with the password; {PASSWORD} without it."),
+        Option("table", Kind.TEXT, None, "The table, perhaps schema.table; without it, the name of the sink."),
+        Option("schema", Kind.TEXT, None, "The schema of the table."),
+        Option("mode", Kind.CHOICE, None, "A changelog keeps a table of live rows, or appends its rows.", MODES),
+        Option("restart", Kind.CHOICE, "refuse", "What a run that begins anew does with rows of another.", RESTARTS),
+    ),
+    SINK,
+    prefixes=(CHANGELOG,),
+)
 PATIENCE = 10
 """Seconds after which a server that does not answer cannot be reached."""
 
@@ -34,8 +50,8 @@ class Server:
     def of(cls, sink: str, options: Mapping[str, str]) -> Server:
         """The server that a sink's options name; the password is never among them."""
         given = {name.lower(): value for name, value in options.items()}
-        for name in given:
-            _check_option(sink, name)
+        _check_password(sink, given)
+        Options(TABLE, options, f"the sink '{sink}'")
         variable = given.get("password_env")
         if variable is not None and variable not in os.environ:
             raise InputError(
@@ -100,17 +116,14 @@ class Server:
                 )
 
 
-def _check_option(sink: str, name: str) -> None:
-    if name == "password":
+def _check_password(sink: str, options: Mapping[str, str]) -> None:
+    if "password" in options:
         raise InputError(
             "SW-451",
             f"the sink '{sink}' has a password in its options",
             expected="the password in the environment, where no log and no plan shows it",
             hint=f"export {PASSWORD}=..., or name another variable: password_env 'TOLLS_PASSWORD'",
         )
-    known = [*CONNECTION, *OTHERS]
-    if name not in known and not name.startswith(CHANGELOG):
-        raise InputError("SW-450", f"the sink '{sink}' has no option '{name}'", hint=nearest(name, known))
 
 
 def _driver() -> Any:

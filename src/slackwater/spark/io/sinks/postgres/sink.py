@@ -19,15 +19,16 @@ from pyspark.sql.types import (
 )
 
 from slackwater.algebra.schema import Field
-from slackwater.errors import InputError, nearest
+from slackwater.errors import InputError
 from slackwater.spark.batches import Batch
 from slackwater.spark.io.rejects import NUL
 from slackwater.spark.io.sinks.postgres.append import Append
 from slackwater.spark.io.sinks.postgres.batches import Written
 from slackwater.spark.io.sinks.postgres.keyed import Keyed
 from slackwater.spark.io.sinks.postgres.net import CHANGE, SINCE, UNTIL
-from slackwater.spark.io.sinks.postgres.server import Server
+from slackwater.spark.io.sinks.postgres.server import TABLE, Server
 from slackwater.spark.io.sinks.postgres.table import Target
+from slackwater.spark.options import Options
 from slackwater.spark.relation import quoted
 
 AS_TEXT = (NullType, DayTimeIntervalType, YearMonthIntervalType)
@@ -49,8 +50,11 @@ class Postgres:
         self.options = {option.lower(): value for option, value in options.items()}
         self.server = Server.of(name, options)
         self.key = key
-        self.keyed = self._choice("mode", ("table", "append") if changelog else ("append",)) == "table"
-        self.clear = self._choice("restart", ("refuse", "clear")) == "clear"
+        settings = Options(TABLE, options, f"the sink '{name}'")
+        self.keyed = settings.get("mode", "table" if changelog else "append") == "table"
+        self.clear = settings["restart"] == "clear"
+        if self.keyed and not changelog:
+            raise settings.wrong("mode", "table", "append", "a table of live rows needs EMIT CHANGES")
 
     def open(self, df: DataFrame) -> None:
         fields = tuple(Field(each.name, _kind(each)) for each in df.schema)
@@ -68,17 +72,6 @@ class Postgres:
 
     def _target(self, fields: tuple[Field, ...], key: tuple[str, ...] | None = None) -> Target:
         return Target.of(self.name, self.options, fields, key)
-
-    def _choice(self, option: str, choices: tuple[str, ...]) -> str:
-        found = self.options.get(option, choices[0])
-        if found not in choices:
-            raise InputError(
-                "SW-457",
-                f"option {option} of the sink '{self.name}' is '{found}'",
-                expected=" or ".join(choices),
-                hint="a table of live rows needs EMIT CHANGES" if found == "table" else nearest(found, choices),
-            )
-        return found
 
     def _key_among(self, columns: Sequence[str]) -> tuple[str, ...]:
         """The key of a changelog's rows, which must be among their columns."""

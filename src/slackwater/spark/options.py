@@ -1,0 +1,200 @@
+"""Options of our own sources and sinks as data: one table each, from which given options are checked and read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from math import isfinite
+from typing import Any, NamedTuple
+
+from slackwater.algebra.lengths import MICROSECONDS, Length
+from slackwater.errors import InputError, QueryError, nearest
+
+EVERY_STREAM = "column.NAME, unit.NAME, pattern.NAME"
+"""What any stream takes beside the options of its format (see `mapping`)."""
+CHANGELOG = "changelog."
+"""Begins the options that say how a changelog is written (see `planner/fused/changes`)."""
+
+
+class Kind(StrEnum):
+    """What the text of an option states, in the words of an error."""
+
+    TEXT = "text"
+    CHOICE = "one of"
+    FLAG = "true or false"
+    WHOLE = "a whole number"
+    NUMBER = "a number"
+    TIME = "a time such as '0.5 seconds'"
+    MOMENT = "a date such as '2024-01-01'"
+    LENGTH = "a time such as '1 second', or '500 rows'"
+    PACE = "a multiple of real time, or max"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option: its name, what its text states, its default, and a sentence about it.
+
+    Without a default the option is `required`, or its absence means something that the sentence says.
+    """
+
+    name: str
+    kind: Kind
+    default: str | None
+    about: str
+    choices: tuple[str, ...] = ()
+    least: float = 0
+    required: bool = False
+
+    @property
+    def expected(self) -> str:
+        match self.kind:
+            case Kind.CHOICE:
+                return f"{self.kind} {', '.join(self.choices)}"
+            case Kind.WHOLE | Kind.NUMBER:
+                return f"{self.kind} of at least {self.least:g}"
+        return str(self.kind)
+
+    def parse(self, text: str) -> Any:
+        """Return what a text states; raise ValueError or QueryError if it is not of the option's kind."""
+        match self.kind:
+            case Kind.TEXT:
+                return text
+            case Kind.CHOICE:
+                return self.choices[self.choices.index(text.lower())]
+            case Kind.FLAG:
+                return ("false", "true").index(text.lower()) == 1
+            case Kind.WHOLE:
+                return int(self._enough(int(_digits(text))))
+            case Kind.NUMBER:
+                return self._enough(_number(text))
+            case Kind.TIME:
+                return _ticks(text)
+            case Kind.MOMENT:
+                return _moment(text)
+            case Kind.LENGTH:
+                return Length.parse(text)
+            case Kind.PACE:
+                return None if text.lower() == "max" else self._enough(_number(text))
+
+    def _enough(self, number: float) -> float:
+        if number < self.least:
+            raise ValueError(number)
+        return number
+
+
+class Codes(NamedTuple):
+    """The codes of an option that is not known, and of a value that an option cannot have."""
+
+    unknown: str
+    wrong: str
+
+
+SOURCE, SINK = Codes("SW-440", "SW-442"), Codes("SW-450", "SW-457")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The options of a source or a sink. Names that begin with one of `prefixes` are checked elsewhere."""
+
+    name: str
+    options: tuple[Option, ...]
+    codes: Codes = SOURCE
+    prefixes: tuple[str, ...] = ()
+
+    @property
+    def listed(self) -> str:
+        """Every name that is valid."""
+        names = [each.name for each in self.options] + [f"{each}NAME" for each in self.prefixes]
+        return ", ".join(names + ([EVERY_STREAM] if self.codes is SOURCE else []))
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options that one source or sink was given, by name without regard to case, checked against its table.
+
+    >>> mean, rows = Option("mean", Kind.TIME, "1 second", "The mean."), Option("rows", Kind.WHOLE, None, "How many.")
+    >>> options = Options(Table("tides", (mean, rows)), {"Mean": "0.4 seconds"})
+    >>> options["mean"], options["rows"], options.get("rows", 7)
+    (400000, None, 7)
+    """
+
+    table: Table
+    given: Mapping[str, str]
+    owner: str = ""
+    values: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        known = {each.name.lower(): each for each in self.table.options}
+        for name, text in self.given.items():
+            if name.lower() in known:
+                self.values[name.lower()] = self._parsed(known[name.lower()], text)
+            elif not name.lower().startswith(self.table.prefixes or ("\0",)):
+                raise self._unknown(name)
+        for each in self.table.options:
+            if each.required and each.name.lower() not in self.values:
+                raise InputError("SW-441", f"{self.who} needs the option '{each.name}'", hint=f"add {each.name} '...'")
+
+    @property
+    def who(self) -> str:
+        """Whose options these are, in words."""
+        return self.owner or f"source {self.table.name}"
+
+    def __getitem__(self, name: str) -> Any:
+        """Return what an option states, or its default; None without either."""
+        return self.get(name)
+
+    def get(self, name: str, otherwise: Any = None) -> Any:
+        """Return what an option states, or its default, or `otherwise`."""
+        if name.lower() in self.values:
+            return self.values[name.lower()]
+        option = next(each for each in self.table.options if each.name.lower() == name.lower())
+        return otherwise if option.default is None else option.parse(option.default)
+
+    def wrong(self, name: str, text: str, expected: str, hint: str = "") -> InputError:
+        """Return the error about an option whose text cannot be used."""
+        told = f"option {name} of {self.who} is '{text}'"
+        return InputError(self.table.codes.wrong, told, expected=expected, hint=hint or f"write {expected}")
+
+    def _parsed(self, option: Option, text: str) -> Any:
+        try:
+            return option.parse(text.strip() if option.kind is not Kind.TEXT else text)
+        except (ValueError, QueryError) as cause:
+            hint = nearest(text, option.choices) if option.choices else ""
+            raise self.wrong(option.name, text, option.expected, hint) from cause
+
+    def _unknown(self, name: str) -> InputError:
+        hint = nearest(name, [each.name for each in self.table.options])
+        near = hint if hint.startswith("did") else "remove it, or write one of these"
+        told = f"{self.who} has no option '{name}'"
+        return InputError(self.table.codes.unknown, told, expected=self.table.listed, hint=near)
+
+
+def _digits(text: str) -> str:
+    plain = text.replace("_", "")
+    if not plain.isdigit():
+        raise ValueError(text)
+    return plain
+
+
+def _number(text: str) -> float:
+    found = float(text)
+    if not isfinite(found):
+        raise ValueError(text)
+    return found
+
+
+def _ticks(text: str) -> int:
+    """A length of time in ticks; the number may have a fraction."""
+    number, _, unit = text.partition(" ")
+    amount = _number(number)
+    if amount < 0 or unit.strip().lower().removesuffix("s") not in MICROSECONDS:
+        raise ValueError(text)
+    return round(amount * MICROSECONDS[unit.strip().lower().removesuffix("s")])
+
+
+def _moment(text: str) -> int:
+    """A moment in ticks since 1970, of UTC unless it says otherwise."""
+    moment = datetime.fromisoformat(text)
+    return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000_000)
