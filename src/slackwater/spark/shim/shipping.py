@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 from pyspark.sql import SparkSession
@@ -14,8 +16,17 @@ from slackwater.spark.shim.compiled import own_folder
 
 @lru_cache(maxsize=1)
 def ship_package(_application: str) -> None:
-    """Send this package to all workers of an application, once; those that start later get it, too."""
-    SparkSession.active().sparkContext.addPyFile(str(make_package(Path(own_folder()))))
+    """Send this package to all workers of an application, once; those that start later get it, too.
+
+    The driver starts Python processes as well, one for each stateful operator, with the interpreter of the workers.
+    They do not look at files that were added: they find the package by PYTHONPATH, which functions made from now on
+    bring along.
+    """
+    context: Any = SparkSession.active().sparkContext
+    file = str(make_package(Path(own_folder())))
+    context.addPyFile(file)
+    stated = context.environment.get("PYTHONPATH")
+    context.environment["PYTHONPATH"] = os.pathsep.join([stated, file] if stated else [file])
 
 
 def make_package(folder: Path) -> Path:
