@@ -12,8 +12,10 @@ from hypothesis import settings
 from slackwater.spark.session import local_session
 from tests.postgres import database, server  # noqa: F401 (fixtures)
 
-# How long an example takes says more about the machine than about the code.
-settings.register_profile("slackwater", deadline=None)
+# How long an example takes says more about the machine than about the code. The same examples are drawn in every run,
+# so that a failure is due to a change; `--hypothesis-profile=explore` looks for new ones.
+settings.register_profile("slackwater", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None)
 settings.load_profile("slackwater")
 
 # Processes that tests start inherit these: no JVM lives long enough to be worth the second compiler.
