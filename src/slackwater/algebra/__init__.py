@@ -1,1 +1,1 @@
-"""Operators as frozen records, and what is derived from them: schema, key, order, locality, class."""
+"""Operators as frozen records, and the properties derived from them: schema, key, order, locality, class."""

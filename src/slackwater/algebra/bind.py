@@ -1,4 +1,4 @@
-"""Binding a plan that was written directly: streams are looked up, expressions resolved and typed."""
+"""Bind a plan written in Python or JSON: look up its streams, resolve and type its expressions."""
 
 from __future__ import annotations
 
@@ -28,11 +28,14 @@ from slackwater.algebra.schema import Expr, Schema
 from slackwater.algebra.widening import with_common_types
 
 Lookup = Callable[[Scan], Scan]
-"""Fills a scan that names its stream only with the stream's columns and clocks."""
+"""Returns a scan with the columns and clocks of its stream filled in; the argument names the stream only."""
 
 
 def bind(plan: Plan, lookup: Lookup) -> Plan:
-    """The plan with an `Emit` root, every scan filled, every expression resolved, spelled canonically and typed."""
+    """Return the plan under an `Emit`, with every scan filled in and every expression resolved and typed.
+
+    Expressions are rewritten to canonical text.
+    """
     return _bound(plan if isinstance(plan, Emit) else Emit(plan), lookup)
 
 

@@ -40,12 +40,12 @@ Columns = str | tuple[str, ...] | list[str]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A plan under construction. Every method gives a new query; `explain` and `run` take it as it is."""
+    """A plan under construction. Every method returns a new query; `explain` and `run` accept it directly."""
 
     plan: Plan
 
     def _repr_html_(self) -> str:
-        """The plan as a picture, in a notebook; what draws it is loaded when it is needed."""
+        """Return the plan as an HTML picture for notebooks. The renderer is imported on first use."""
         return str(import_module("slackwater.app.notebook").plan_html(self.plan))
 
     def control(
@@ -59,7 +59,7 @@ class Query:
         skew: str | None = None,
         within: str | None = None,
     ) -> Query:
-        """State the disorder policy of a scan: `control(dratio="1%", within="30 seconds")`."""
+        """Set the disorder policy of a scan: `control(dratio="1%", within="30 seconds")`."""
         if not isinstance(self.plan, Disorder):
             raise QueryError(
                 "SW-221", "disorder control stands at a stream's entry", hint="call control right after scan"
@@ -71,14 +71,14 @@ class Query:
     def window(
         self, *, range: str | int, slide: str | None = None, every: str | int | None = None, by: Columns = ()
     ) -> Query:
-        """A window: `window(range="5 minutes", slide="1 minute")`; `every` makes it a jumping window."""
+        """Add a window: `window(range="5 minutes", slide="1 minute")`; `every` makes it a jumping window."""
         window = Window(self.plan, _length(range), Length.parse(slide) if slide else ONE_TUPLE, _columns(by))
         if every is None:
             return Query(window)
         return Query(Frequency(replace(window, by=()), _length(every), _columns(by)))
 
     def frequency(self, every: str | int, *, by: Columns = (), strict: bool = False) -> Query:
-        """Every n-th row (a number), or the last of each slot of time (`"1 minute"`)."""
+        """Keep every n-th row (a number), or the last row of each time slot (`"1 minute"`)."""
         return Query(Frequency(self.plan, _length(every), _columns(by), strict))
 
     def where(self, condition: str) -> Query:
@@ -86,7 +86,7 @@ class Query:
         return Query(Select(self.plan, Expr(condition, UNKNOWN)))
 
     def select(self, *columns: str, **named: str) -> Query:
-        """A select list: columns by name, expressions as `name="expression"`."""
+        """Add a select list: columns by name, expressions as `name="expression"`."""
         return Query(Project(self.plan, _named(columns, named)))
 
     def group(self, *columns: str, **named: str) -> Grouped:
@@ -94,7 +94,7 @@ class Query:
         return Grouped(self.plan, _named(columns, named))
 
     def aggregate(self, **named: str) -> Query:
-        """Aggregates over the whole relation: `aggregate(top="MAX(speed)")`."""
+        """Aggregate the whole relation: `aggregate(top="MAX(speed)")`."""
         return Grouped(self.plan, ()).aggregate(**named)
 
     def join(self, other: Query, on: str | None = None) -> Query:
@@ -110,7 +110,7 @@ class Query:
         return Query(Distinct(self.plan))
 
     def alias(self, name: str) -> Query:
-        """This query as a source of another, under a name."""
+        """Return this query as a named source for another query."""
         return Query(Subquery(name, self.plan))
 
     def emit(self, mode: str = "final", *, sync: bool = False) -> Query:
@@ -119,13 +119,13 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """A grouping that waits for its aggregates."""
+    """A grouping whose aggregates are not stated yet."""
 
     plan: Plan
     by: tuple[Item, ...]
 
     def aggregate(self, **named: str) -> Query:
-        """Aggregates by name: `aggregate(average="AVG(speed)", n="COUNT(*)")`."""
+        """Add named aggregates: `aggregate(average="AVG(speed)", n="COUNT(*)")`."""
         if not named:
             raise QueryError("SW-222", "an aggregate is needed", hint='name one: aggregate(n="COUNT(*)")')
         return Query(Aggregate(self.plan, self.by, _named((), named)))

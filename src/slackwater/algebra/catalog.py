@@ -1,4 +1,4 @@
-"""What a script declares: streams, views, sinks, and the pipelines that run between them."""
+"""The declarations of a script (streams, views, sinks) and the pipelines that run between them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.errors import QueryError, nearest
 
 LATE = "late"
-"""The format of the streams `name$late`; their `late_by` counts ticks."""
+"""The format of the streams `name$late`. Their column `late_by` counts ticks."""
 REJECTED = "rejected"
 """The format of the streams `name$rejected`."""
 REFUSED = "refused"
 """The format of the streams `name$refused`."""
 SIDES = (LATE, REJECTED, REFUSED)
-"""What of a pipeline can be read beside its result, as `name$side`."""
+"""The side outputs of a pipeline, readable as `name$side`."""
 KAFKA_COLUMNS = {
     "kafka_timestamp": "timestamp",
     "kafka_partition": "int",
@@ -27,7 +27,7 @@ KAFKA_COLUMNS = {
     "kafka_key": "string",
     "kafka_headers": "array<struct<key: string, value: string>>",
 }
-"""Columns of a stream `USING kafka` that are not in the value of its messages."""
+"""Columns of a stream `USING kafka` that Kafka supplies outside the message value."""
 TIMESTAMPS = ("timestamp", "timestamp_ntz", "timestamp_ltz")
 """The types that an event time or an arrival time may have."""
 
@@ -49,7 +49,7 @@ class StreamDef:
 
 @dataclass(frozen=True, slots=True)
 class ViewDef:
-    """CREATE VIEW: a registered query, its `Emit` included; `key` holds expressions over its columns."""
+    """CREATE VIEW: a registered query including its `Emit`; `key` holds expressions over the view's columns."""
 
     name: str
     key: tuple[Expr, ...]
@@ -67,7 +67,7 @@ class SinkDef:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """INSERT INTO: a query that runs, named after its sink; a plain query has none and shows its rows."""
+    """INSERT INTO: a running query, named after its sink. A plain query has no sink and shows its rows."""
 
     name: str
     sink: SinkDef | None
@@ -75,7 +75,7 @@ class Pipeline:
 
 
 class Aspect(StrEnum):
-    """What EXPLAIN shows of a query: the plan as it is written, what the optimiser makes of it, who runs that."""
+    """The part of a query that EXPLAIN shows: the plan as written, the rewritten plan, or how Spark runs it."""
 
     PLAN = "plan"
     REWRITES = "rewrites"
@@ -84,7 +84,7 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Explain:
-    """EXPLAIN: a query that is shown and not run."""
+    """EXPLAIN: a query to show without running it."""
 
     what: Aspect
     plan: Plan
@@ -95,7 +95,7 @@ _D = TypeVar("_D", bound=StreamDef | ViewDef | SinkDef)
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The declarations that a query can name, without regard to case.
+    """The declarations that a query can name. Names are matched without regard to case.
 
     >>> catalog = Catalog((StreamDef("Traffic", (Field("ts", "timestamp"),), event_time="ts"),))
     >>> catalog.source("TRAFFIC").name, catalog.fill(Scan("traffic", "T", (), "")).event_time
@@ -107,7 +107,7 @@ class Catalog:
     sinks: tuple[SinkDef, ...] = ()
 
     def source(self, name: str) -> StreamDef | ViewDef:
-        """The stream or view of this name."""
+        """Return the stream or view of this name."""
         stream, view = _find(self.streams, name) or self._side(name), _find(self.views, name)
         if stream or view:
             return stream or view  # type: ignore[return-value]
@@ -131,7 +131,7 @@ class Catalog:
         )
 
     def fill(self, scan: Scan) -> Scan:
-        """A scan that names its stream, and perhaps its event time, with the rest of what the stream declares."""
+        """Return the scan with the columns and clocks of its stream. An event time that the scan names is kept."""
         stream = self.source(scan.stream)
         if isinstance(stream, ViewDef):
             raise QueryError("SW-204", f"'{stream.name}' is a view", expected="a stream", hint="read it as a view")
@@ -156,7 +156,10 @@ class Catalog:
         )
 
     def _side(self, name: str) -> StreamDef | None:
-        """`name$late` means the late rows of a pipeline, or of the one pipeline that reads the stream of that name."""
+        """Return the side output that `name$late` names.
+
+        `name` is a pipeline, or a stream that exactly one pipeline reads.
+        """
         of, _, side = name.lower().rpartition("$")
         sides = [each for each in self.streams if each.format == side and side in SIDES]
         mine, others = ([each for each in sides if of == each.options[key].lower()] for key in ("pipeline", "stream"))
@@ -185,7 +188,7 @@ class Catalog:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Everything that a file says, in the order of the file."""
+    """All statements of a file, in the order of the file."""
 
     streams: tuple[StreamDef, ...] = ()
     views: tuple[ViewDef, ...] = ()
@@ -193,7 +196,7 @@ class Script:
     pipelines: tuple[Pipeline, ...] = ()
     explains: tuple[Explain, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Of the Spark session: there are no others."""
+    """Settings of the Spark session."""
 
     @property
     def catalog(self) -> Catalog:
@@ -201,7 +204,7 @@ class Script:
 
 
 def check_name(name: str) -> str:
-    """A name that something may be given. References are `alias.name`, so that none may hold a dot."""
+    """Return the name if a column or alias may have it. It must not hold a dot, because references are `alias.name`."""
     if name and not any(each in name for each in ".`\n\r\0"):
         return name
     raise QueryError(
@@ -213,7 +216,7 @@ def check_name(name: str) -> str:
 
 
 def check_declared(name: str) -> str:
-    """The name of a stream, view, sink or pipeline: files are named after it, so that it must not be a path."""
+    """Return the name if a stream, view, sink or pipeline may have it. It names files, so it must not be a path."""
     if not any(each in name for each in "/\\"):
         return check_name(name)
     raise QueryError(
@@ -222,7 +225,7 @@ def check_declared(name: str) -> str:
 
 
 def check_setting(name: str) -> str:
-    """The name of what SET may set: a setting of the Spark session. One that nobody reads would be passed over."""
+    """Return the name if SET may set it: a setting of the Spark session. Others have no effect."""
     if name.startswith("spark."):
         return name
     raise QueryError(
@@ -236,7 +239,7 @@ def check_setting(name: str) -> str:
 
 
 def check_clock(reference: str, schema: Schema, what: str) -> str:
-    """The name of a column that must be a timestamp."""
+    """Return the name of the referenced column if it is a timestamp, else raise."""
     column = schema.find(reference)
     if column.type not in TIMESTAMPS:
         raise QueryError(

@@ -1,4 +1,4 @@
-"""The checks of a plan that hold however it was written: as SQL, in Python or as a document."""
+"""Checks that every plan must pass, whether it was written as SQL, in Python or as JSON."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from slackwater.algebra.widening import common_type
 from slackwater.errors import QueryError
 
 ESTIMATORS = ("budget", "adaptive", "periodic", "adhoc", "max-delay", "two-max", "quantile")
-"""What may stand after DRATIO p% USING (disorder.md); a fixed SLACK is not an estimate."""
+"""Estimators that may follow `DRATIO p% USING`. A fixed SLACK is not an estimator."""
 GATHERING = (Join, Minus, Aggregate, Distinct)
-"""What puts all answers of an instant together."""
+"""Operators that combine all rows of an instant."""
 
 
 def check(plan: Plan) -> Plan:
-    """The plan itself, if every operator of it is sound and its answers are as final as its root says."""
+    """Return the plan if every operator is sound and its answers are as final as its root says, else raise."""
     for node in walk(plan)[1:]:
         if isinstance(node, Emit):
             raise QueryError("SW-232", "an Emit stands inside the plan", expected="one at its root", hint="remove it")
@@ -53,7 +53,7 @@ def check(plan: Plan) -> Plan:
 
 
 def check_node(plan: Plan) -> None:
-    """One operator, its inputs being sound."""
+    """Raise if this operator is unsound. Its inputs must be checked already."""
     if isinstance(plan, GATHERING):
         _check_one_pace(plan)
     match plan:
@@ -81,7 +81,7 @@ def check_node(plan: Plan) -> None:
 
 
 def pseudo_columns(plan: Plan) -> Mapping[str, str]:
-    """The attributes of the instant that an expression over this operator may name."""
+    """Return the pseudo-columns that an expression over this operator may name, with their types."""
     instants = instants_of(plan)
     names = {"row_time"}
     if instants.at_boundaries:
@@ -94,7 +94,7 @@ def pseudo_columns(plan: Plan) -> Mapping[str, str]:
 
 
 def check_columns(expr: Expr, child: Plan) -> None:
-    """Every column that an expression names is there, or is an attribute that the instant has."""
+    """Raise if an expression names a column that the child does not have; pseudo-columns of the instant are allowed."""
     schema, pseudo = schema_of(child), pseudo_columns(child)
     for reference in columns(expr):
         check_reference(reference, schema, pseudo)
@@ -139,7 +139,7 @@ def no_aggregates(calls: Iterable[object], where: str) -> None:
 
 
 def check_join(join: Join) -> None:
-    """Extents with the same boundaries, or windows at rows: nothing else has a joint instant."""
+    """Raise unless both sides share their instants: extents with the same boundaries, or windows at every row."""
     left, right = instants_of(join.left), instants_of(join.right)
     taken = {each.qualifier.lower() for each in schema_of(join.left) if each.qualifier}
     if twice := [each.qualifier for each in schema_of(join.right) if each.qualifier.lower() in taken]:
@@ -163,7 +163,7 @@ def check_join(join: Join) -> None:
 
 
 def check_sides(left: Plan, right: Plan, operation: str) -> None:
-    """Both sides have as many columns, of types that go together."""
+    """Raise unless both sides have the same number of columns, with types that have a common type."""
     mine, other = schema_of(left), schema_of(right)
     if len(mine) != len(other):
         raise QueryError(
@@ -179,13 +179,13 @@ def check_sides(left: Plan, right: Plan, operation: str) -> None:
 
 
 def check_final(plan: Plan) -> None:
-    """Every answer of the plan is final; otherwise the error that says how to get answers that may change."""
+    """Raise if an answer of the plan may still change. The error says how to get a changelog instead."""
     for node in walk(plan):
         check_answer(node)
 
 
 def check_answer(node: Plan) -> None:
-    """One operator's answers are final, its inputs' answers being so."""
+    """Raise if the answers of this operator may still change. Its inputs must be checked already."""
     if isinstance(node, Scan) and node.change_type:
         raise QueryError(
             "SW-230", f"a stream with CHANGELOG BY has no final answer: rows of '{node.stream}' may be taken back",
@@ -213,7 +213,7 @@ def _unfinal(node: Plan) -> str:
 
 
 def _same_query(plan: Plan) -> list[Plan]:
-    """The operators of this query, its subqueries and views not entered."""
+    """Return the operators of this query without entering subqueries and views."""
     if isinstance(plan, (View, Subquery)):
         return [plan]
     return [plan, *(each for child in inputs(plan) for each in _same_query(child))]
@@ -246,7 +246,7 @@ def _check_control(child: Plan, policy: Policy) -> None:
 
 
 def check_cap(policy: Policy) -> None:
-    """Refuse WITHIN where no drop ratio is stated that it could cap."""
+    """Raise if WITHIN is stated without a drop ratio that it could cap."""
     if policy.within is not None and policy.dratio is None:
         raise QueryError(
             "SW-244", "WITHIN caps the hold of a drop ratio, and none is stated",
@@ -281,7 +281,7 @@ def _check_items(items: tuple[Item, ...], child: Plan) -> None:
 
 
 def check_names(names: Iterable[str]) -> None:
-    """Each column of a result has a name of its own."""
+    """Raise if two columns of a result have the same name."""
     seen: set[str] = set()
     for name in names:
         if name.lower() in seen:
@@ -318,7 +318,7 @@ def _check_same_instants(left: Plan, right: Plan) -> None:
 
 
 def _check_one_pace(plan: Plan) -> None:
-    """What puts the answers of an instant together needs instants that all of them share."""
+    """Raise if an operator that combines the rows of an instant reads rows with different instants."""
     for child in inputs(plan):
         for each in _same_query(child):
             if isinstance(each, Union) and instants_of(each.left).every != instants_of(each.right).every:

@@ -1,4 +1,4 @@
-"""What every operator yields: its columns. Instants, key, order, locality and class have modules of their own."""
+"""The columns of every operator. Instants, key, order, locality and class are derived in modules of their own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from slackwater.algebra.schema import Field, Schema
 
 @remembered
 def schema_of(plan: Plan) -> Schema:
-    """The columns of an operator's rows, in order."""
+    """Return the columns of an operator's rows, in order."""
     match plan:
         case Scan(alias=alias, fields=fields):
             return Schema(fields).qualified(alias)

@@ -1,4 +1,4 @@
-"""A plan as a JSON document, for machines and for plans that are written directly in the algebra."""
+"""Plans as JSON documents, to exchange them with other programs or to write them directly in the algebra."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPERATORS = {node.__name__.lower(): node for node in NODES}
 
 
 def to_document(plan: Plan) -> dict[str, Any]:
-    """The plan as plain data: lists, dicts, strings, numbers.
+    """Return the plan as lists, dicts, strings and numbers.
 
     >>> from slackwater.algebra.nodes import Scan
     >>> to_document(Scan("Pulse", "P", (Field("Id", "int"),), "ts"))["plan"]["fields"]
@@ -28,7 +28,7 @@ def to_document(plan: Plan) -> dict[str, Any]:
 
 
 def from_document(document: object) -> Plan:
-    """The plan of a document; columns and types are filled in, and checked, by `bind`."""
+    """Return the plan that a document describes. `bind` fills in and checks its columns and types."""
     body = _mapping(document, "the document")
     if body.get("slackwater") != VERSION:
         raise QueryError(

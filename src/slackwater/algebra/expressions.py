@@ -1,4 +1,4 @@
-"""Spark SQL expressions through sqlglot: their columns, their aggregates, their type, their canonical text."""
+"""Spark SQL expressions through sqlglot: their columns, aggregates, types and canonical text."""
 
 from __future__ import annotations
 
@@ -43,24 +43,24 @@ AGGREGATES_WITHOUT_CLASS = _words(
     """
 )
 AGGREGATES_WITH_MORE = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
-"""What may follow an aggregate call and belongs to it."""
+"""Clauses that may follow an aggregate call and are part of it."""
 
 SHORT_DECIMAL = re.compile(r"(?<!\w)decimal(?:\((\d+)\)|(?![\w(:]))")
-"""A DECIMAL without its places, which are none, or without its digits, which are ten."""
+"""A DECIMAL without its scale (0 by default), or without precision and scale (10 and 0 by default)."""
 NO_TYPES = ("userdefined", "time")
-"""Names of types that are none of Spark's, or that sqlglot would write as another."""
+"""Type names that Spark does not have, or that sqlglot would write as another type."""
 
 
 @lru_cache(maxsize=4096)
 def parsed(sql: str) -> Tree:
-    """The tree of an expression. It is shared: copy it before changing it.
+    """Return the syntax tree of an expression. The tree is shared: copy it before changing it.
 
     >>> parsed("a + 1").sql()
     'a + 1'
     """
     problem = QueryError("SW-101", f"'{sql[:80]}' is not an expression", hint="write an expression of Spark SQL")
     try:
-        # in a select list, as `comment + 1` alone would be read as a statement
+        # parsed in a select list, because `comment + 1` alone would be parsed as a statement
         select = sqlglot.parse_one(f"SELECT {sql}", read=Faithful)
     except (SqlglotError, RecursionError) as cause:
         raise problem from cause
@@ -68,12 +68,12 @@ def parsed(sql: str) -> Tree:
         raise problem
     tree: Tree = select.expressions[0].pop()
     for node in tree.walk():
-        node.meta.clear()  # places in a text that nobody sees, and dear to copy
+        node.meta.clear()  # positions in the wrapped text: useless, and slow to copy
     return tree
 
 
 def text(tree: Tree) -> str:
-    """Canonical text: Spark's dialect, one line, identifiers quoted only where they must be."""
+    """Return the canonical text: Spark's dialect, one line, identifiers quoted only where necessary."""
     try:
         return tree.sql(dialect=DIALECT, comments=False, unsupported_level=ErrorLevel.IGNORE)
     except RecursionError as cause:
@@ -81,12 +81,12 @@ def text(tree: Tree) -> str:
 
 
 def name_of(column: exp.Column) -> str:
-    """The reference that a column node makes, `name` or `alias.name`."""
+    """Return the reference that a column node makes, `name` or `alias.name`."""
     return f"{column.table}.{column.name}" if column.table else column.name
 
 
 def columns(expr: Expr | Tree) -> tuple[str, ...]:
-    """The columns that an expression names, each once, in order.
+    """Return the columns that an expression names, each once, in order.
 
     >>> columns(Expr("A.x + y * A.x", "int"))
     ('A.x', 'y')
@@ -96,7 +96,7 @@ def columns(expr: Expr | Tree) -> tuple[str, ...]:
 
 
 def is_aggregate(node: Tree) -> bool:
-    """Whether a node is a call of an aggregate function."""
+    """Return whether a node is a call of an aggregate function."""
     if isinstance(node, AGGREGATES_WITH_MORE):
         return is_aggregate(node.this)
     if isinstance(node, exp.Anonymous):
@@ -105,7 +105,7 @@ def is_aggregate(node: Tree) -> bool:
 
 
 def aggregates(tree: Tree) -> list[Tree]:
-    """The outermost aggregate calls of a tree, in order.
+    """Return the outermost aggregate calls of a tree, in order.
 
     >>> [text(call) for call in aggregates(parsed("1 + AVG(x) / MAX(y)"))]
     ['AVG(x)', 'MAX(y)']
@@ -116,7 +116,7 @@ def aggregates(tree: Tree) -> list[Tree]:
 
 
 def nested_aggregates(call: Tree) -> list[Tree]:
-    """The aggregate calls inside another one.
+    """Return the aggregate calls inside another aggregate call.
 
     >>> [text(inner) for inner in nested_aggregates(parsed("MAX(AVG(x)) FILTER (WHERE y > 1)"))]
     ['AVG(x)']
@@ -129,13 +129,13 @@ def nested_aggregates(call: Tree) -> list[Tree]:
 
 
 def typed(tree: Tree, schema: Schema) -> Expr:
-    """The expression with every column resolved in `schema` and spelled canonically, and its type."""
+    """Return the expression with its type, and with every column resolved in `schema` and spelled canonically."""
     tree = resolved(tree, schema)
     return Expr(text(tree), type_of(tree, schema))
 
 
 def resolved(tree: Tree, schema: Schema) -> Tree:
-    """A copy in which every column is spelled as canonical text does; an unknown one is an error."""
+    """Return a copy in which every column has its canonical spelling. Raise if a column is unknown."""
 
     def spell(node: Tree) -> Tree:
         if not isinstance(node, exp.Column) or isinstance(node.this, exp.Star):
@@ -151,7 +151,7 @@ def resolved(tree: Tree, schema: Schema) -> Tree:
 
 
 def renamed(expr: Expr, rename: Callable[[str], str | Tree]) -> Expr:
-    """The expression with each column reference replaced by another, or by a tree."""
+    """Return the expression with each column reference replaced by another reference or by a tree."""
 
     def swap(node: Tree) -> Tree:
         if not isinstance(node, exp.Column):
@@ -163,7 +163,7 @@ def renamed(expr: Expr, rename: Callable[[str], str | Tree]) -> Expr:
 
 
 def conjuncts(condition: Expr | None) -> tuple[Expr, ...]:
-    """The parts of a condition that AND joins, those in parentheses included; none of no condition.
+    """Return the parts of a condition that AND combines, inside parentheses too. No condition has no parts.
 
     >>> [part.sql for part in conjuncts(Expr("(a > 1 AND (b AND c)) AND (d OR e)", "boolean"))]
     ['a > 1', 'b', 'c', '(d OR e)']
@@ -178,19 +178,19 @@ def conjuncts(condition: Expr | None) -> tuple[Expr, ...]:
 
 
 def conjunction(parts: tuple[Expr, ...]) -> Expr:
-    """The condition that holds where all parts do."""
+    """Return the condition that is true where all parts are true."""
     trees = [parsed(part.sql).copy() for part in parts]
     return Expr(text(exp.and_(*trees, copy=False)), "boolean") if len(trees) > 1 else parts[0]
 
 
 def column_node(reference: str) -> exp.Column:
-    """The tree of a reference, quoted where its spelling needs it."""
+    """Return the tree of a reference, quoted where its spelling requires it."""
     table, _, name = reference.rpartition(".")
     return exp.column(identifier(name), table=identifier(table) if table else None)
 
 
 def identifier(name: str) -> exp.Identifier:
-    """A name as canonical text writes it.
+    """Return a name as canonical text writes it.
 
     >>> identifier("speed").sql(DIALECT), identifier("Group").sql(DIALECT)
     ('speed', '`Group`')
@@ -203,7 +203,7 @@ def identifier(name: str) -> exp.Identifier:
 
 
 def type_of(tree: Tree, schema: Schema) -> str:
-    """The Spark type string of an expression over a schema; `unknown` where only Spark can say.
+    """Return the Spark type of an expression over a schema, or `unknown` if only Spark can tell.
 
     >>> from slackwater.algebra.schema import Field
     >>> type_of(parsed("AVG(x)"), Schema((Field("x", "int"),)))
@@ -213,7 +213,7 @@ def type_of(tree: Tree, schema: Schema) -> str:
 
 
 def types_of(trees: Sequence[Tree], schema: Schema) -> list[str]:
-    """The types of several expressions over one schema: typing them at once is quicker."""
+    """Return the types of several expressions over one schema. One call is faster than one call each."""
     kinds: dict[str, str] = {}
     names: dict[str, str] = {}
 
@@ -241,7 +241,7 @@ def types_of(trees: Sequence[Tree], schema: Schema) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def spark_type(name: str) -> str:
-    """A type in Spark's own spelling; an error that says what is a type if it is none.
+    """Return a type in Spark's own spelling. Raise if there is no such type.
 
     >>> spark_type("INTEGER"), spark_type("decimal(10, 2)"), spark_type("ARRAY<BIGINT>"), spark_type("DECIMAL")
     ('int', 'decimal(10,2)', 'array<bigint>', 'decimal(10,0)')
@@ -278,7 +278,7 @@ def _spell_type(kind: exp.DataType) -> str:
 
 
 def _decimal(tree: Tree, schema: Schema) -> str:
-    """Spark's own rules for a sum or an average of decimals, which grow the precision."""
+    """Return the type of a sum or an average of decimals. Spark widens their precision."""
     if not isinstance(tree, (exp.Sum, exp.Avg)) or isinstance(tree.this, exp.Distinct):
         return ""
     kind = exp.DataType.build(type_of(tree.this, schema), dialect=DIALECT)

@@ -1,4 +1,4 @@
-"""Spark's dialect of sqlglot, without what sqlglot would write as something that does not mean the same to Spark."""
+"""Sqlglot's Spark dialect without the functions that it would rewrite to something with another meaning."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from sqlglot.dialects.spark import Spark
 from sqlglot.parsers.spark import SparkParser
 
 UNFAITHFUL = ("INSTR", "LOG10", "PARSE_JSON", "TO_CHAR")
-"""Functions that would lose an argument, their meaning or their last digit; as unknown functions they stay as they are.
+"""Functions that sqlglot would write without an argument, with another meaning, or with another last digit.
 
-Found by running the examples of all of Spark's functions as they are and as sqlglot writes them.
+They are parsed as unknown functions, which are written unchanged. To find them, run the examples of all Spark functions
+both as they are and as sqlglot writes them, and compare the results.
 """
 
 

@@ -1,4 +1,4 @@
-"""Whether a query has final answers, so that it can be read as a stream, and whether those say the same again."""
+"""Whether the answers of a query are final, and whether it answers for the same key repeatedly."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from slackwater.algebra.nodes import Aggregate, Distinct, Join, Minus, Plan, Sca
 
 
 def changing(plan: Plan) -> bool:
-    """Whether what a query yields may still change, so that only its changelog says what it means."""
+    """Return whether answers of a query may still change. Only a changelog can show such a query."""
     for node in walk(plan):
         match node:
             case Scan(change_type=str()):
@@ -21,21 +21,21 @@ def changing(plan: Plan) -> bool:
 
 
 def _joins(plan: Plan) -> bool:
-    """Whether a join stands in a query, its subqueries apart: those that have final answers are streams."""
+    """Return whether a query contains a join, outside its subqueries. Subqueries with final answers are streams."""
     if isinstance(plan, Scan | Subquery | View):
         return False
     return isinstance(plan, Join) or any(map(_joins, inputs(plan)))
 
 
 def answers_again(query: Plan) -> bool:
-    """Whether a query, read as a stream, tells of one key again and again: at every boundary, or with every row."""
+    """Return whether a query, read as a stream, yields several rows for one key: at every boundary, or at every row."""
     if changing(query):
         return False
     return instants_of(query).jumping or _gathers(query)
 
 
 def _gathers(plan: Plan) -> bool:
-    """Whether rows of a query stand for several, its subqueries apart."""
+    """Return whether rows of a query combine several input rows, outside its subqueries."""
     if isinstance(plan, Scan | Subquery | View):
         return False
     return isinstance(plan, Aggregate | Distinct | Minus) or any(map(_gathers, inputs(plan)))

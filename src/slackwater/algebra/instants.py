@@ -1,4 +1,4 @@
-"""When an operator's rows are evaluated: at rows, at time boundaries, or at jumps between."""
+"""The instants at which an operator is evaluated: at every row, at time boundaries, or at every n-th row."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from slackwater.algebra.remembered import remembered
 
 @dataclass(frozen=True, slots=True)
 class Instants:
-    """`every` 1 tuple: every row; n tuples: a jump every n rows; a time: the boundaries that are its multiples.
+    """The instants of an operator and the window that is evaluated at each.
 
-    `window` is the range that is evaluated there, None where the stream itself is (unbounded).
+    `every` is 1 tuple (every row), n tuples (a jump every n rows), or a time (its multiples are the boundaries).
+    `window` is the range that is evaluated there; None means the unbounded stream.
     """
 
     every: Length = ONE_TUPLE
@@ -26,18 +27,18 @@ class Instants:
 
     @property
     def at_rows(self) -> bool:
-        """Every row is an instant, which emits only what that row contributes."""
+        """Whether every row is an instant. Such an instant emits only the contribution of that row."""
         return self.every == ONE_TUPLE
 
     @property
     def jumping(self) -> bool:
-        """An instant emits the whole relation of its window."""
+        """Whether an instant emits the whole relation of its window."""
         return not self.at_rows
 
 
 @remembered
 def instants_of(plan: Plan) -> Instants:
-    """The instants of an operator; of its left input where it has two (the binder checks that they agree)."""
+    """Return the instants of an operator. Of two inputs the left one counts; the checks ensure that both agree."""
     match plan:
         case Scan() | Disorder():
             return Instants()
@@ -54,12 +55,12 @@ def instants_of(plan: Plan) -> Instants:
 
 
 def _as_stream(inner: Instants) -> Instants:
-    """Return how the query above reads a subquery: as rows, or at the boundaries that it has, with their extents."""
+    """Return how the outer query reads a subquery: at its boundaries with their extents, or else as rows."""
     return Instants(inner.every, inner.window) if inner.at_boundaries else Instants()
 
 
 def extents_of(plan: Plan) -> frozenset[Instants]:
-    """Return the kinds of extents that the rows of an operator come from: several if UNION ALL brings them together."""
+    """Return the kinds of extents that an operator's rows come from. UNION ALL may combine several kinds."""
     match plan:
         case Union(left=left, right=right):
             return extents_of(left) | extents_of(right)
@@ -74,5 +75,5 @@ def extents_of(plan: Plan) -> frozenset[Instants]:
 
 
 def is_jump(plan: Plan) -> bool:
-    """Whether a frequency picks the instants of a window rather than rows."""
+    """Return whether a frequency picks the instants of a window rather than rows."""
     return isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE

@@ -1,4 +1,4 @@
-"""The primary key of an operator's rows: what a negative tuple names (changelog.md)."""
+"""The primary key of an operator's rows. A negative tuple names the row that it ends by this key."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.schema import Expr
 
 Key = tuple[str, ...]
-"""References (or, for a declared key of a view, expressions); an empty key means at most one row."""
+"""References (or expressions, for a declared key of a view). An empty key means at most one row."""
 
 
 @lru_cache(maxsize=4096)
 def key_of(plan: Plan) -> Key | None:
-    """The key that was declared or can be inferred; None where rows have no identity."""
+    """Return the declared or inferred key, or None if the rows have no key."""
     match plan:
         case Scan(key=key):
             return key or None
@@ -43,7 +43,7 @@ def key_of(plan: Plan) -> Key | None:
             at_once = instants_of(query).jumping or not answers_again(query)
             return key_of(query) if at_once else None
         case Window(child=child) if _comes_again(child):
-            return None  # several answers of one key live at once
+            return None  # several rows of one key are alive at once
         case Aggregate(group=group):
             return tuple(item.name for item in group)
         case Project():
@@ -62,7 +62,7 @@ def key_of(plan: Plan) -> Key | None:
 
 
 def _comes_again(plan: Plan) -> bool:
-    """Whether a query without a declared key, read as a stream, tells of one key at several times."""
+    """Return whether a query without a declared key, read as a stream, yields several rows for one key."""
     match plan:
         case Select(child=child) | Project(child=child):
             return _comes_again(child)
@@ -72,7 +72,7 @@ def _comes_again(plan: Plan) -> bool:
 
 
 def _projected(plan: Project) -> Key | None:
-    """The child's key if every column of it is still there, under its new name."""
+    """Return the child's key under its new names, or None if the select list drops a column of it."""
     key = key_of(plan.child)
     if key is None:
         return None
@@ -82,7 +82,7 @@ def _projected(plan: Project) -> Key | None:
 
 
 def _joined(plan: Join, left: Key | None, right: Key | None) -> Key | None:
-    """Both keys, each column named as the join's schema names it."""
+    """Return both keys, with each column named as in the join's schema."""
     if left is None or right is None:
         return None
     both = schema_of(plan)
@@ -93,7 +93,7 @@ def _joined(plan: Join, left: Key | None, right: Key | None) -> Key | None:
 
 
 def _distinguishing(plan: Plan, key: Key | None, condition: Expr | None) -> Key | None:
-    """The key without columns that a condition makes equal to another of its columns."""
+    """Return the key without columns that a condition equates with another column of the key."""
     if key is None or condition is None:
         return key
     schema = schema_of(plan)

@@ -8,7 +8,7 @@ from enum import Enum
 from slackwater.errors import QueryError, nearest
 
 TICK = 1
-"""Time is discrete: one tick is a microsecond, the resolution of Spark's TIMESTAMP."""
+"""One tick is a microsecond, the resolution of Spark's TIMESTAMP."""
 
 MICROSECONDS = {
     "microsecond": 1,
@@ -20,7 +20,7 @@ MICROSECONDS = {
 }
 TUPLE_UNITS = ("tuple", "row")
 LONGEST = 2**62
-"""Ticks beyond this are no length of time that a timestamp could be moved by."""
+"""The longest time in ticks. Adding a longer one to a timestamp would overflow."""
 
 
 class Kind(Enum):
@@ -62,7 +62,7 @@ class Length:
 
     @classmethod
     def parse(cls, text: str) -> Length:
-        """A length written as text, as the builder and the options take it.
+        """Return the length that a text states, in the form that the builder and the options use.
 
         >>> Length.parse("1 minute") == Length.of(60, "seconds")
         True
@@ -89,7 +89,7 @@ class Length:
 
 
 def ticks_of(text: str | None) -> int | None:
-    """The ticks of a time written as text; of none, none.
+    """Return the ticks of a time written as text, or None for None.
 
     >>> ticks_of("30 seconds"), ticks_of(None)
     (30000000, None)

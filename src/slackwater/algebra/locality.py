@@ -1,4 +1,4 @@
-"""CSQL definition 1: an operator is local if its answer at time t depends only on its input at time t."""
+"""Which operators are local (CSQL definition 1): their answer at time t depends only on their input at time t."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import Aggregate, Distinct, Emit, Frequency, Join, Minus, Plan, Project, Select, Union
 
 POINTWISE = (Select, Project, Union, Emit)
-"""Local whatever their input is."""
+"""Operators that are local for every input."""
 RELATIONAL = (Aggregate, Distinct, Minus, Join)
-"""Local over boundaries, where the relation of an instant is all that they read."""
+"""Operators that are local at boundaries, because they read only the relation of one boundary."""
 
 
 def is_local(plan: Plan) -> bool:
-    """Whether this operator, its inputs given, is local.
+    """Return whether this operator is local, given its inputs.
 
-    A time frequency is not, other than CSQL section 5 says: which row is the last of its slot depends on the rest
-    of the slot. Its strict form (CSQL 4.4) is.
+    A time frequency is not local, although CSQL section 5 says so: which row is the last of its slot depends on the
+    rest of the slot. Its strict form (CSQL 4.4) is local.
     """
     match plan:
         case Frequency(strict=strict):

@@ -1,6 +1,6 @@
-"""The monotonicity class of an operator's result (APAS section 2.2; changelog.md): how its rows expire.
+"""The monotonicity class of an operator's result (APAS section 2.2): how its rows expire.
 
-The class decides what an operator above has to keep: nothing, a queue, an expiry order, or an index on the key.
+The class decides what state the parent operator needs: none, a queue, an expiry order, or an index on the key.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ class Class(IntEnum):
     WEAKEST = 2
     """Lifetimes are constant: rows expire in the order in which they came."""
     WEAK = 3
-    """Lifetimes are known at birth, but vary."""
+    """Lifetimes vary, but are known when a row begins."""
     STRICT = 4
     """A later input may end a row."""
 
     @property
     def structure(self) -> str:
-        """What keeps rows of this class, at the least."""
+        """The simplest data structure that can keep rows of this class."""
         return {1: "none", 2: "queue", 3: "expiry order", 4: "expiry order and key index"}[self]
 
 
 @lru_cache(maxsize=4096)
 def class_of(plan: Plan) -> Class:
-    """The class of a result read as a changelog. One arm, one row of the table.
+    """Return the class of a result read as a changelog.
 
-    A relation at boundaries of SLIDE s lives from one boundary to the next, whatever computed it: class 2.
+    A relation at boundaries of SLIDE s lives from one boundary to the next, whatever operator computed it: class 2.
     """
     if not isinstance(plan, (Scan, Subquery, View)) and instants_of(plan).at_boundaries:
         return Class.WEAKEST
@@ -70,14 +70,14 @@ def class_of(plan: Plan) -> Class:
 
 
 def _window(plan: Window, child: Plan) -> Class:
-    """A time range ends when it is over; a tuple range or a jump ends when enough other rows have come."""
+    """Return the class of a window. A time range ends by itself; a tuple range or a jump ends after enough rows."""
     if class_of(child) is Class.STRICT and not isinstance(child, (Subquery, View)):
         return Class.STRICT
     return Class.WEAKEST if plan.range.is_time and instants_of(plan).at_rows else Class.STRICT
 
 
 def _both(left: Class, right: Class, *, equal: bool) -> Class:
-    """Two inputs: as the one where both never expire or expire alike, else as varied as the lifetimes are."""
+    """Return the class of two combined inputs: their own if both never expire or expire alike, else STRICT or WEAK."""
     if Class.STRICT in (left, right):
         return Class.STRICT
     if left == right and (left is Class.MONOTONIC or (equal and left is Class.WEAKEST)):

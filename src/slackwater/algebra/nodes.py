@@ -1,13 +1,13 @@
-"""The operators of the algebra (language.md, CSQL section 8) as frozen records.
+"""The operators of the algebra (CSQL section 8) as frozen records.
 
-A plan is a tree of these. They are data: schema, key, order, locality and class are derived in modules of
-their own, and interpreting, rewriting, printing and compiling are functions elsewhere.
+A plan is a tree of these records. They are data: schema, key, order, locality and class are derived in modules of their
+own, and interpreting, rewriting, printing and compiling are functions elsewhere.
 
-Streams and windows. `Scan` and `Disorder` yield a stream: rows in sequence order (event time, arrival, position).
-`Window` turns a stream into a sequence of *instants*, each with the relation that its window holds; what stands
-between a window and the root (select, join, aggregate, distinct, minus, project) acts on that relation at each
-instant, and the rows that an instant emits form the result stream, which a further `Window` may take in.
-`Frequency` over a `Window` picks instants (a jumping window); over anything else it picks rows (sampling).
+`Scan` and `Disorder` yield a stream: rows in sequence order (event time, arrival, position). `Window` turns a stream
+into a sequence of *instants*, each with the relation that its window holds. The operators between a window and the root
+(select, join, aggregate, distinct, minus, project) act on that relation at each instant. The rows that the instants
+emit form the result stream, which a further `Window` may read. `Frequency` over a `Window` picks instants (a jumping
+window); over any other operator it picks rows (sampling).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from slackwater.algebra.schema import Expr, Field
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Disorder control as a bracket states it (language.md, "Disorder control"); times in ticks.
+    """Disorder control as the bracket after a stream states it. Times are in ticks.
 
-    With neither `dratio` nor `slack` stated the default is DRATIO 0.1%; `stated` says whether it was stated.
+    If neither `dratio` nor `slack` is stated, the default is DRATIO 0.1%; `stated` says whether one of them is.
     """
 
     dratio: float | None = None
@@ -50,7 +50,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The rows of a declared stream as they arrive, under the name `alias`."""
+    """The rows of a declared stream in order of arrival, under the name `alias`."""
 
     stream: str
     alias: str
@@ -64,7 +64,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A registered query under its name: what `query` yields, computed once however many read it.
+    """A registered query under its name, computed once for all its readers.
 
     `declared_key` holds the expressions of its PRIMARY KEY, over the view's columns.
     """
@@ -77,7 +77,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Subquery:
-    """A nested query under the name `alias`: its result stream is the input of what stands above."""
+    """A nested query under the name `alias`: its result stream is the input of the outer query."""
 
     alias: str
     query: Plan
@@ -85,7 +85,7 @@ class Subquery:
 
 @dataclass(frozen=True, slots=True)
 class Disorder:
-    """Disorder control at the entry of a stream: puts rows in sequence, yields punctuations."""
+    """Disorder control of a stream: puts rows in sequence order and yields punctuations."""
 
     child: Plan
     policy: Policy
@@ -93,9 +93,9 @@ class Disorder:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`RANGE range`, evaluated at every `every` (FREQUENCY 1 TUPLE: every row; a time: boundaries, SLIDE).
+    """`RANGE range`, evaluated at every `every` (1 tuple: every row; a time: the boundaries of SLIDE).
 
-    With `by` the stream is taken apart by those columns, and window and instants are those of each part.
+    With `by`, the stream is partitioned by those columns, and each partition has its own windows and instants.
     """
 
     child: Plan
@@ -108,7 +108,7 @@ class Window:
 class Frequency:
     """CSQL's F: every n-th row or instant, or the last of each time slot; per value of `by`.
 
-    `strict` is the local form of CSQL 4.4: the rows whose time is a multiple of `every`.
+    `strict` is the local form of CSQL 4.4: only rows whose time is a multiple of `every`.
     """
 
     child: Plan
@@ -119,7 +119,7 @@ class Frequency:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """Rows for which `condition` is true (WHERE, HAVING)."""
+    """The rows for which `condition` is true (WHERE, HAVING)."""
 
     child: Plan
     condition: Expr
@@ -135,11 +135,11 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """One row per group of the relation at an instant: the group's items, then its aggregates.
+    """One row per group of the relation at an instant: the items of `group`, then the aggregates.
 
-    Each aggregate is one call over expressions of the child (`AVG(speed)`, `LAST(speed)` for a bare column).
-    With `pane` (ticks) the partial aggregates of panes of that length are kept and merged, each for as long as a
-    window that is not emitted yet needs it.
+    Each aggregate is one call over expressions of the child (`AVG(speed)`, `LAST(speed)` for a bare column). With
+    `pane` (ticks), partial aggregates of panes of that length are kept and merged; a pane is dropped when every window
+    that needs it is emitted.
     """
 
     child: Plan
@@ -150,7 +150,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """Pairs of the two relations for which `condition` is true; None is the product."""
+    """The pairs of rows for which `condition` is true. Without a condition: the product."""
 
     left: Plan
     right: Plan
@@ -159,7 +159,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """UNION ALL: the rows of both, columns by position, named as on the left."""
+    """UNION ALL: the rows of both inputs. Columns are matched by position and named as on the left."""
 
     left: Plan
     right: Plan
@@ -187,7 +187,7 @@ class Mode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Emit:
-    """The root of a query: rows once and for all, or a changelog; `sync` writes sync rows as well."""
+    """The root of a query: final rows or a changelog. `sync` adds sync rows."""
 
     child: Plan
     mode: Mode = Mode.FINAL
@@ -217,18 +217,18 @@ _P = TypeVar("_P", bound=Plan)
 
 
 def inputs(plan: Plan) -> tuple[Plan, ...]:
-    """The plans that this one reads, from left to right."""
+    """Return the plans that this plan reads, from left to right."""
     return tuple(getattr(plan, name) for name in _INPUTS_OF[type(plan)])
 
 
 def with_inputs(plan: _P, new: tuple[Plan, ...]) -> _P:
-    """The same operator over other inputs."""
+    """Return the same operator over other inputs."""
     changes: dict[str, Any] = dict(zip(_INPUTS_OF[type(plan)], new, strict=True))
     return replace(plan, **changes)
 
 
 def walk(plan: Plan) -> list[Plan]:
-    """Every operator of a plan, each before its inputs."""
+    """Return every operator of a plan, each before its inputs."""
     found = [plan]
     for each in inputs(plan):
         found += walk(each)
@@ -236,7 +236,7 @@ def walk(plan: Plan) -> list[Plan]:
 
 
 def stated(operator: Plan) -> tuple[Expr, ...]:
-    """The expressions that one operator states itself."""
+    """Return the expressions of this operator, without those of its inputs."""
     match operator:
         case Select(condition=condition):
             return (condition,)
@@ -251,5 +251,5 @@ def stated(operator: Plan) -> tuple[Expr, ...]:
 
 
 def emits_changes(plan: Plan) -> bool:
-    """Whether a query asks for a changelog."""
+    """Return whether a query asks for a changelog."""
     return isinstance(plan, Emit) and plan.mode is Mode.CHANGES

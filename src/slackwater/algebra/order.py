@@ -1,4 +1,4 @@
-"""In which order an operator's rows come."""
+"""The order of an operator's rows."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from slackwater.algebra.nodes import Plan, Scan
 
 class Order(Enum):
     ARRIVAL = "arrival"
-    """As they came: event times in any order."""
+    """In order of arrival; event times may be in any order."""
     SEQUENCE = "sequence"
-    """By event time, then arrival, then position in the source: the order in which rows are counted."""
+    """By event time, then arrival, then position in the source. Tuple windows and frequencies count in this order."""
     BOUNDARY = "boundary"
-    """By the boundary that emitted them; within one boundary in no order."""
+    """By the boundary that emitted them; rows of one boundary have no order."""
 
 
 def order_of(plan: Plan) -> Order:
-    """The order of an operator's rows."""
+    """Return the order of an operator's rows."""
     if isinstance(plan, Scan):
         return Order.ARRIVAL
     return Order.BOUNDARY if instants_of(plan).at_boundaries else Order.SEQUENCE

@@ -1,4 +1,4 @@
-"""Disorder policies with their defaults filled in, and in words (language.md, "Disorder control")."""
+"""Disorder policies with their defaults filled in, and as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT_SKEW = Length.of(SKEW_SECONDS, "seconds").amount
 
 
 def effective(policy: Policy) -> Policy:
-    """The policy that is in force: what the bracket says, defaults for the rest.
+    """Return the policy with defaults for everything that the bracket does not state.
 
     >>> effective(Policy(slack=10)).estimator, effective(Policy(bsize=100)).dratio
     ('slack', 0.001)
@@ -31,7 +31,7 @@ def effective(policy: Policy) -> Policy:
 
 
 def longest_silence(policy: Policy) -> int:
-    """How long a stream without any row is waited for: IDLE, but no longer than WITHIN.
+    """Return how long, in ticks, to wait for a stream without rows: IDLE, but no longer than WITHIN.
 
     >>> longest_silence(Policy(dratio=0.01, within=30_000_000)) == Length.of(30, "seconds").amount
     True
@@ -41,7 +41,7 @@ def longest_silence(policy: Policy) -> int:
 
 
 def in_words(policy: Policy) -> str:
-    """The policy as clauses, each default marked as one.
+    """Return the policy as clauses, with each default marked.
 
     >>> in_words(Policy(dratio=0.05))
     'DRATIO 5% USING budget (default) IDLE 10 minutes (default) SKEW 5 minutes (default)'
@@ -60,7 +60,7 @@ def in_words(policy: Policy) -> str:
 
 
 def ratio_text(ratio: float) -> str:
-    """A ratio as a user writes it.
+    """Return a ratio as a user writes it.
 
     >>> ratio_text(0.001), ratio_text(0.05)
     ('0.1%', '5%')

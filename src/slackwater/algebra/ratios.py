@@ -1,4 +1,4 @@
-"""Drop ratios: what a user writes as `1%`."""
+"""Drop ratios, which users write as `1%`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of plans that are asked for again and again: a plan is a tree, and its hash goes through all of it."""
+"""A cache for functions of plans. Hashing a plan visits the whole tree, so the cache looks up identity first."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 KEPT = 4096
+"""Cached plans per function. A larger value needs more memory and saves repeated derivations."""
 
 
 def remembered(function: Callable[[Any], T]) -> Callable[[Any], T]:
-    """The function with its answers kept: found by the plan itself where it is the same object, else by its value."""
+    """Return the function with a cache, looked up by the plan's identity first and by its value second."""
     by_value = lru_cache(maxsize=KEPT)(function)
     by_identity: dict[int, tuple[Any, T]] = {}
 
@@ -23,7 +24,7 @@ def remembered(function: Callable[[Any], T]) -> Callable[[Any], T]:
         if len(by_identity) >= KEPT:
             by_identity.clear()
         answer = by_value(plan)
-        # The plan is kept with its answer, so that no other can be given its identity.
+        # Keeping the plan alive with its answer prevents another plan from getting the same id.
         by_identity[id(plan)] = plan, answer
         return answer
 

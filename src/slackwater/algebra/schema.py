@@ -1,4 +1,4 @@
-"""Columns and their types, in Spark's own type strings, and how a name finds its column."""
+"""Columns with their types (as Spark's type strings), and the lookup of a column by its name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from slackwater.errors import QueryError, nearest
 
 UNKNOWN = "unknown"
-"""The type of an expression that only Spark can type (a function that the dialect does not know)."""
+"""The type of an expression that only Spark can type, such as a function that sqlglot does not know."""
 
 PSEUDO_COLUMNS = {
     "window_start": "timestamp",
@@ -16,14 +16,14 @@ PSEUDO_COLUMNS = {
     "row_time": "timestamp",
     "row_number": "bigint",
 }
-"""Attributes of the instant that a query may name without declaring them (language.md)."""
+"""Attributes of the instant that a query may name without declaring them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expr:
     """A Spark SQL expression in canonical text, and its type.
 
-    A column is written as its name where that is unique in the input's schema, as `alias.name` where not.
+    A column is written as `name` if that is unique in the input's schema, otherwise as `alias.name`.
     """
 
     sql: str
@@ -47,7 +47,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Columns in order. Names are matched as Spark does, without regard to case.
+    """Columns in order. Names are matched without regard to case, as in Spark.
 
     >>> schema = Schema((Field("Id", "int", "A"), Field("Id", "int", "B"), Field("speed", "double", "B")))
     >>> schema.find("SPEED").name, schema.find("b.id").qualifier
@@ -69,7 +69,7 @@ class Schema:
         return tuple(field.name for field in self.fields)
 
     def matching(self, reference: str) -> list[Field]:
-        """The columns that a reference, `name` or `alias.name`, could mean."""
+        """Return the columns that a reference, `name` or `alias.name`, could mean."""
         qualifier, _, name = reference.lower().rpartition(".")
         return [
             field
@@ -81,7 +81,7 @@ class Schema:
         return len(self.matching(reference)) == 1
 
     def find(self, reference: str) -> Field:
-        """The one column that a reference means; an error that names the nearest if there is none."""
+        """Return the one column that a reference means. If there is none, the error suggests the most similar name."""
         match self.matching(reference):
             case [field]:
                 return field
@@ -102,11 +102,11 @@ class Schema:
                 )
 
     def reference(self, field: Field) -> str:
-        """How canonical text names this column: its name where that is unique, else with its alias."""
+        """Return how canonical text names this column: by its name if that is unique, otherwise with its alias."""
         if len(self.matching(field.name)) == 1 or not field.qualifier:
             return field.name
         return f"{field.qualifier}.{field.name}"
 
     def qualified(self, alias: str) -> Schema:
-        """The same columns as those of a source named `alias`."""
+        """Return the same columns under the alias of a source."""
         return Schema(tuple(Field(field.name, field.type, alias) for field in self.fields))

@@ -1,4 +1,4 @@
-"""What of a pipeline can be read beside its result: late, rejected and refused rows, as streams of their own."""
+"""The side outputs of a pipeline: late, rejected and refused rows, readable as streams."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from slackwater.algebra.nodes import Scan, walk
 from slackwater.algebra.schema import Field
 
 MORE = (Field("late_by", "bigint"), Field("punctuation", "timestamp"), Field("windows_missed", "bigint"))
-"""What is told of a late row beside its own columns."""
+"""Columns that are added to a late row."""
 REFUSAL = Field("refusal", "string")
-"""What is told of a refused row beside its own columns: why."""
+"""The column that is added to a refused row: the reason."""
 REASONS = (Field("reason", "string"), Field("raw", "string"), Field("rejected_at", "timestamp"))
 
 
 def side_streams(pipeline: Pipeline) -> list[StreamDef]:
-    """The streams of late and of rejected rows of every stream that a pipeline reads, unless that is one of them.
+    """Return the side streams of every stream that a pipeline reads; none if it reads a side stream itself.
 
-    They are named `pipeline$late`, or `pipeline$stream$late` where the pipeline reads several: each has its own
-    columns, and its own punctuation. A stream with CHANGELOG BY has refused rows, too.
+    They are named `pipeline$late`, or `pipeline$stream$late` if the pipeline reads several streams, because each stream
+    has its own columns and its own punctuation. A stream with CHANGELOG BY has refused rows, too.
     """
     scans = {scan.stream: scan for scan in walk(pipeline.plan) if isinstance(scan, Scan)}
     if any(map(is_side, scans)):
@@ -33,12 +33,12 @@ def side_streams(pipeline: Pipeline) -> list[StreamDef]:
 
 
 def with_sides(catalog: Catalog, pipeline: Pipeline) -> Catalog:
-    """The catalog with the streams of late, rejected and refused rows that a pipeline gives."""
+    """Return the catalog with the side streams of a pipeline."""
     return reduce(Catalog.with_stream, side_streams(pipeline), catalog)
 
 
 def is_side(stream: str) -> bool:
-    """Whether a stream is a side of a pipeline.
+    """Return whether a stream is a side output of a pipeline.
 
     >>> is_side("tolls$late"), is_side("tolls$Traffic$rejected"), is_side("tolls")
     (True, True, False)
@@ -48,18 +48,18 @@ def is_side(stream: str) -> bool:
 
 
 def _late(name: str, pipeline: Pipeline, scan: Scan) -> StreamDef:
-    """The late rows, by how much each was, and what it missed."""
+    """Return the stream of late rows: how late each row was and how many windows it missed."""
     clocks = scan.event_time, scan.arrival, scan.source
     return StreamDef(f"{name}${LATE}", scan.fields + MORE, LATE, _origin(pipeline, scan), *clocks)
 
 
 def _rejected(name: str, pipeline: Pipeline, scan: Scan) -> StreamDef:
-    """Why a row was rejected, its text, and when."""
+    """Return the stream of rejected rows: the reason, the text of the row, and when it was rejected."""
     return StreamDef(f"{name}${REJECTED}", REASONS, REJECTED, _origin(pipeline, scan), "rejected_at")
 
 
 def _refused(name: str, pipeline: Pipeline, scan: Scan) -> StreamDef:
-    """The rows that are no change to what lived at their time, and why. Here they are rows like any other."""
+    """Return the stream of refused changes and why each was refused. It is read as plain rows, not as a changelog."""
     fields = (*scan.fields, REFUSAL)
     return StreamDef(f"{name}${REFUSED}", fields, REFUSED, _origin(pipeline, scan), scan.event_time, scan.arrival)
 

@@ -1,4 +1,4 @@
-"""The common type of two columns, by Spark's rules for UNION and EXCEPT, and queries that are cast to common types."""
+"""The common type of two columns by Spark's rules for UNION and EXCEPT, and the casts to it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ WHOLE = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
 """Whole numbers, the narrowest first, and how many digits a DECIMAL needs to hold each."""
 FRACTIONS = ("decimal", "float", "double")
 TIMES = ("date", "timestamp_ntz", "timestamp")
-"""Each can be cast to those after it."""
+"""Each type can be cast to the types after it."""
 MOST_DIGITS = 38
 
 
 def common_type(one: str, two: str) -> str | None:
-    """Return the type in which UNION ALL or EXCEPT compares two columns; None if they do not go together.
+    """Return the type in which UNION ALL or EXCEPT compares two columns, or None if there is none.
 
-    Text goes with text only: Spark would read it as a number, and fail at the first that is none.
+    Text has a common type with text only: Spark would cast it to a number, and fail at the first text that is no
+    number.
 
     >>> common_type("int", "double"), common_type("int", "decimal(10,2)"), common_type("date", "timestamp")
     ('double', 'decimal(12,2)', 'timestamp')
@@ -51,9 +52,9 @@ def with_common_types(plan: Union | Minus) -> Union | Minus:
 
 
 def _cast(side: Plan, types: list[str | None]) -> Plan:
-    """Return a query whose columns have these types; a side that has them already stays what it is.
+    """Return a query whose columns have these types. A side that has them already is returned unchanged.
 
-    A cast can make rows equal that differed, so it stands above DISTINCT and EXCEPT.
+    A cast can make different rows equal, so it stands above DISTINCT and EXCEPT.
     """
     schema = schema_of(side)
     if all(kind in (None, UNKNOWN, field.type) for field, kind in zip(schema, types, strict=True)):
@@ -87,7 +88,7 @@ def _digits(kind: str) -> tuple[int, int]:
 
 
 def _wider(one: tuple[int, int], two: tuple[int, int]) -> str:
-    """Return the DECIMAL that holds both; beyond 38 digits it loses digits after the point."""
+    """Return the DECIMAL that holds both. Beyond 38 digits it loses digits after the point."""
     whole, scale = map(max, zip(one, two, strict=True))
     scale = min(scale, max(0, MOST_DIGITS - whole))
     return f"decimal({min(MOST_DIGITS, whole + scale)},{scale})"

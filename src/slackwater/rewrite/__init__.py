@@ -1,4 +1,4 @@
-"""Rewriting plans: one rule per module, their order in RULES, a driver that records what fired."""
+"""Plan rewriting: one rule per module, their order in RULES, and a driver that records which rules fired."""
 
 from slackwater.rewrite.driver import Rewritten, Step, rewrite
 from slackwater.rewrite.rules import RULES

@@ -1,4 +1,4 @@
-"""One SELECT as a record: its list, the frequency of its result, HAVING, grouping, and what it reads."""
+"""One SELECT as a record: select list, result frequency, HAVING, grouping, and the plan that it reads."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from slackwater.rewrite.turn_frequencies_into_slides import turn_frequencies_int
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A query whose expressions all speak of `body`: names that the grouping gave are replaced by what they mean."""
+    """A query whose expressions all refer to `body`: names of grouping columns are replaced by their expressions."""
 
     items: tuple[Item, ...]
     frequency: Frequency | None
@@ -39,7 +39,10 @@ class Block:
 
     @classmethod
     def of(cls, query: Plan) -> Block | None:
-        """The block of a canonical query, however its streams are called and its window's frequency is written."""
+        """Return the block of a query. Aliases are numbered and window frequencies are moved into their windows.
+
+        Two queries that differ only in these points have equal blocks.
+        """
         query = _jumping(_unnamed(query), Context())
         if not isinstance(query, Project):
             return None
@@ -62,15 +65,15 @@ class Block:
 
     @property
     def grouping(self) -> frozenset[str] | None:
-        """What the rows are grouped by; None where they are not."""
+        """The grouping expressions; None if the query does not group."""
         return frozenset(item.expr.sql for item in self.aggregate.group) if self.aggregate else None
 
     def reads_like(self, other: Block) -> bool:
-        """Whether both have the same grouping and the same HAVING."""
+        """Return whether both blocks have the same grouping and the same HAVING."""
         return self.grouping == other.grouping and self.having == other.having
 
     def one_row_per_instant(self) -> bool:
-        """Whether each instant of the window yields exactly one row: it is taken apart as the rows are grouped."""
+        """Return whether each instant yields exactly one row: the window is partitioned by the grouping columns."""
         parted = isinstance(self.body, Window) and frozenset(self.body.by) == self.grouping
         return parted and self.having is None
 
@@ -80,7 +83,7 @@ def _meaning(expr: Expr, named: tuple[Item, ...]) -> Expr:
 
 
 def _unnamed(plan: Plan) -> Plan:
-    """The plan with its aliases replaced by numbers in the order of their appearance."""
+    """Return the plan with its aliases replaced by numbers, in the order of their appearance."""
     found = [each.alias.lower() for each in walk(plan) if isinstance(each, (Scan, Subquery, View))]
     number = {alias: f"s{place}" for place, alias in enumerate(dict.fromkeys(found))}
 
@@ -96,7 +99,7 @@ def _unnamed(plan: Plan) -> Plan:
 
 
 def _jumping(plan: Plan, context: Context) -> Plan:
-    """The plan with the frequency of every window moved into it."""
+    """Return the plan with the frequency of every window moved into that window."""
     plan = with_inputs(plan, tuple(_jumping(each, context.under(plan)) for each in inputs(plan)))
     change = turn_frequencies_into_slides(plan, context) or push_frequencies_into_windows(plan, context)
     return change.plan if change else plan

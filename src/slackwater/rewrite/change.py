@@ -1,4 +1,4 @@
-"""What a rule is: a function from an operator, and what stands above it, to what may stand in its place."""
+"""The type of a rule: a function from an operator and its context to a replacement."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slackwater.algebra.nodes import Emit, Minus, Mode, Plan, Subquery, View, Wi
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Where an operator stands: `above` holds the operators over it, the root first; `views` may be read instead."""
+    """The place of an operator: `above` holds its ancestors, the root first; `views` may be read instead."""
 
     above: tuple[Plan, ...] = ()
     views: tuple[ViewDef, ...] = ()
@@ -24,27 +24,28 @@ class Context:
 
     @property
     def final(self) -> bool:
-        """Whether rows are emitted once and for all: lifetimes are then not part of the answer."""
+        """Whether rows are emitted once and for all, so that lifetimes are not part of the answer."""
         root = self.above[0] if self.above else None
         return not isinstance(root, Emit) or root.mode is Mode.FINAL
 
     @property
     def level(self) -> tuple[Plan, ...]:
-        """The operators above that belong to the same query, the nearest first: up to the root or the subquery."""
+        """The ancestors that belong to the same query, the nearest first: up to the root or the enclosing subquery."""
         nearest = tuple(reversed(self.above))
         ends = (place for place, each in enumerate(nearest) if isinstance(each, (Subquery, View)))
         return nearest[: next(ends, len(nearest))]
 
     @property
     def synced(self) -> bool:
-        """Whether sync rows tell of the extents of this query: also of those from which no result came."""
+        """Whether sync rows report the extents of this query, including extents without results."""
         return any(isinstance(each, Emit) and each.sync for each in self.level)
 
     @property
     def endless(self) -> bool:
-        """Whether a MINUS above has a side whose relation outlives its boundaries: a count of rows never runs empty.
+        """Whether a MINUS above reads a tuple window at time boundaries.
 
-        It is then evaluated at the boundaries of the other side too, whose rows decide when there is an answer.
+        The relation of such a window never becomes empty, so the MINUS is also evaluated at the boundaries of its other
+        side. The rows of that side then decide when there is an answer.
         """
         return any(
             isinstance(below, Window) and below.every.is_time and not below.range.is_time
@@ -54,17 +55,17 @@ class Context:
         )
 
     def names(self, pseudo: str) -> bool:
-        """Whether an operator above, of the same query, names this pseudo-column."""
+        """Return whether an ancestor in the same query names this pseudo-column."""
         return any(pseudo in (column.lower() for column in columns(expr)) for op in self.level for expr in stated(op))
 
     def under(self, operator: Plan) -> Context:
-        """The context of that operator's inputs."""
+        """Return the context of that operator's inputs."""
         return Context((*self.above, operator), self.views)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a rule puts in the place of an operator, and why that is the same, in one sentence."""
+    """The replacement of an operator, and one sentence on why it yields the same rows."""
 
     plan: Plan
     why: str

@@ -13,7 +13,7 @@ from slackwater.rewrite.references import traced
 
 
 def compose_frequencies(plan: Plan, context: Context) -> Change | None:
-    """Two frequencies of one granularity and one partitioning in a row, also through a subquery that only projects.
+    """Replace two successive frequencies of one kind and one partitioning by one, also through a projecting subquery.
 
     CSQL prints that the *shorter* of two dividing frequencies remains; the interpreter refutes it (docs/laws.md).
     """

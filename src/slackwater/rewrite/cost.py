@@ -1,7 +1,7 @@
-"""What a plan costs, by simple formulas: to say what the rewrites save, not to choose between plans.
+"""Estimate the cost of a plan by simple formulas, to report what the rewrites save (not to choose between plans).
 
-Every window is taken to be computed from its rows, as CSQL section 10 counts. With λ rows a second of each stream,
-P values of a grouping or partition, and a share s of the rows that each conjunct keeps (`Workload`):
+Every window is taken to be computed from its rows, as CSQL section 10 counts. With λ rows a second of each stream, P
+values of a grouping or partition, and a share s of the rows that each conjunct keeps (`Workload`):
 
     windows a second    every row: λ; every n tuples: λ/n; every f: 1/f, times P where partitioned
     rows in a window    RANGE r: λr, over P where partitioned; RANGE m TUPLES: m
@@ -42,7 +42,7 @@ from slackwater.algebra.nodes import (
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What is assumed of the streams: rows a second of each, values of a partition, what a conjunct keeps."""
+    """Assumptions about the streams: rows a second of each, values of a partition, share that a conjunct keeps."""
 
     rate: float = 1_000.0
     parts: float = 100.0
@@ -51,7 +51,7 @@ class Workload:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Per row that comes in: rows evaluated and windows computed; at any time: rows and values held."""
+    """The cost of a plan: rows evaluated and windows computed per input row, rows and values held at any time."""
 
     evaluated: float
     windows: float
@@ -61,7 +61,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What leaves an operator in a second: instants, rows in the relation at each, rows if it were the result."""
+    """The output of an operator per second: instants, rows in the relation at each, rows if it were the result."""
 
     instants: float
     size: float
@@ -69,7 +69,7 @@ class Flow:
 
 
 def estimate(plan: Plan, workload: Workload | None = None) -> Estimate:
-    """What a plan costs. What a view computes is not counted: it is computed in any case."""
+    """Return the cost of a plan. The work inside a view is not counted, because the view is computed anyway."""
     meter = Meter(workload or Workload())
     meter.flow(plan)
     rate = meter.workload.rate * max(1, sum(isinstance(each, Scan) for each in walk(plan)))
@@ -78,7 +78,7 @@ def estimate(plan: Plan, workload: Workload | None = None) -> Estimate:
 
 @dataclass(slots=True)
 class Meter:
-    """Adds up, operator by operator, what is evaluated in a second and held at any time."""
+    """Adds up, operator by operator, the rows evaluated per second and the rows held at any time."""
 
     workload: Workload
     evaluated: float = 0.0
@@ -87,7 +87,10 @@ class Meter:
     values: float = 0.0
 
     def flow(self, plan: Plan, paned: bool = False) -> Flow:
-        """What leaves an operator; `paned`: an aggregate above keeps panes, so that a window keeps nothing."""
+        """Return the output of an operator.
+
+        With `paned`, an aggregate above keeps panes and the window keeps no rows.
+        """
         match plan:
             case Scan():
                 return _stream(self.workload.rate)
@@ -123,7 +126,10 @@ class Meter:
         return Flow(instants, size, rate if plan.every == ONE_TUPLE else instants * size)
 
     def frequency(self, plan: Frequency, rows: Flow, apart: float, every: Length) -> Flow:
-        """Over a window: its windows are computed at every row, and most of them thrown away. Elsewhere: a sample."""
+        """Return the output of a frequency.
+
+        Over a window, all windows are computed and most discarded; else rows are sampled.
+        """
         if isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE:
             instants = apart / _seconds(every) if every.is_time else rows.instants / every.amount
             return Flow(instants, rows.size / apart, instants * rows.size / apart)
@@ -178,7 +184,7 @@ def _seconds(length: Length) -> float:
 
 
 def _share(window: Window) -> float:
-    """The rows that some window will hold, of all (CSQL section 9, jump_to)."""
+    """Return the share of the rows that some window will hold (CSQL section 9, jump_to)."""
     alike = window.every.kind is window.range.kind
     return min(1.0, window.range.amount / window.every.amount) if alike else 1.0
 

@@ -1,8 +1,9 @@
-"""F[f](R1 ⋈ R2) = F[f](R1) ⋈ F[f](R2) at synchronised boundaries: those that nobody reads are not computed.
+"""F[f](R1 ⋈ R2) = F[f](R1) ⋈ F[f](R2) at common boundaries: boundaries that nobody reads are not computed.
 
-CSQL section 5 states it for every time frequency. It holds for what CSQL 4.4 calls the jumping operator, the whole
-relation at each multiple of f, which reads `[RANGE s SLIDE f]` over a query of boundaries s: all operators of such a
-query are local (they read the relation of one boundary alone), so the frequency passes them down to the windows.
+CSQL section 5 states this for every time frequency. It holds for CSQL 4.4's jumping operator, which yields the whole
+relation at each multiple of f. That operator reads `[RANGE s SLIDE f]` over a query with boundaries every s. All
+operators of such a query are local (they read the relation of one boundary), so the frequency moves down to the
+windows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,10 @@ from slackwater.rewrite.change import Change, Context
 
 
 def distribute_frequencies(plan: Plan, context: Context) -> Change | None:
-    """A window no longer than the slide of the subquery that it reads, at multiples of that slide."""
+    """Move a longer slide into a subquery, if the window is no longer than the subquery's slide.
+
+    The longer slide must be a multiple of the subquery's slide.
+    """
     match plan:
         case Window(child=Subquery(query=query) as subquery, range=range_, every=every) if every.is_time:
             slide = instants_of(query).every
@@ -32,7 +36,7 @@ def distribute_frequencies(plan: Plan, context: Context) -> Change | None:
 
 
 def synchronised(query: Plan, slide: Length) -> bool:
-    """Whether all that a query reads comes at boundaries of this slide, and nothing in it counts rows."""
+    """Return whether every input of a query has boundaries of this slide and no operator in it counts rows."""
     match query:
         case Window(range=range_, every=every):
             return range_.is_time and every == slide
@@ -45,7 +49,7 @@ def synchronised(query: Plan, slide: Length) -> bool:
 
 
 def at_boundaries(query: Plan, slide: Length, every: Length) -> Plan:
-    """The same query at other boundaries. A subquery that stood there bare was read as RANGE s SLIDE s."""
+    """Return the same query at other boundaries. A subquery without a window is read as RANGE s SLIDE s."""
     match query:
         case Window():
             return replace(query, every=every)

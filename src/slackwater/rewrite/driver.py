@@ -1,4 +1,4 @@
-"""The driver: applies the rules until none fires, and records what each changed and why."""
+"""Apply the rules until none fires, and record what each rule changed and why."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from slackwater.rewrite.change import Context, Rule
 from slackwater.rewrite.rules import RULES
 
 MOST_STEPS = 1_000
-"""No rule undoes another (see `rules`), so this bound is never met; a plan that met it would still be right."""
+"""An upper bound on the steps, in case rules undo each other (`rules` shows that none does).
+
+A plan that reaches it is still correct; a larger value would only delay the end of an endless rewrite.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rule that fired: the part of the plan that it changed, before and after."""
+    """One application of a rule: the changed part of the plan, before and after."""
 
     rule: str
     why: str
@@ -27,17 +30,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """A plan that yields the same rows, and how it came about."""
+    """The rewritten plan, which yields the same rows, and the steps that led to it."""
 
     plan: Plan
     steps: tuple[Step, ...]
 
 
 def rewrite(plan: Plan, views: Iterable[ViewDef] = (), rules: Sequence[Rule] = RULES) -> Rewritten:
-    """The plan after every rule that applies, the first of `rules` first.
+    """Return the plan after applying every rule that fires, the first of `rules` first.
 
-    `views` are the registered queries that may answer this one, in the order of their declaration; what a view
-    computes is not rewritten here. The query of a view is not answered from itself, nor from a view declared later.
+    `views` are the registered queries that may answer this one, in the order of their declaration. The queries of the
+    views are not rewritten here. The query of a view is not answered from itself, nor from a view declared later.
     """
     registered = tuple(takewhile(lambda view: view.query is not plan, views))
     steps: list[Step] = []
@@ -53,7 +56,7 @@ def _first(rules: Sequence[Rule], plan: Plan, views: tuple[ViewDef, ...]) -> tup
 
 
 def _applied(rule: Rule, plan: Plan, context: Context) -> tuple[Plan, Step] | None:
-    """The plan with the topmost place where the rule fires changed."""
+    """Apply the rule at the topmost place where it fires; return the new plan and the step, or None."""
     if change := rule(plan, context):
         return change.plan, Step(rule.__name__, change.why, plan, change.plan)
     if isinstance(plan, View):

@@ -1,4 +1,4 @@
-"""W(S) = S where only rows pass: a window at every row emits that row, and nobody reads what else it holds."""
+"""W(S) = S if no operator reads the window: a window at every row emits that row."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from slackwater.algebra.nodes import Aggregate, Distinct, Frequency, Join, Minus
 from slackwater.rewrite.change import Change, Context
 
 READERS = (Aggregate, Distinct, Join, Minus)
-"""Operators that read the relation of a window, and not only the row that is new in it."""
+"""Operators that read the whole relation of a window, and not only its newest row."""
 
 
 def drop_idle_windows(plan: Plan, context: Context) -> Change | None:
-    """CSQL query 1 (b), (c): a RANGE under a select list without aggregates. A changelog would read its lifetimes."""
+    """Drop a RANGE under a select list without aggregates (CSQL query 1 b, c), unless a changelog needs lifetimes."""
     if not isinstance(plan, Window) or plan.every != ONE_TUPLE or not context.final:
         return None
     if isinstance(context.parent, Frequency) or any(isinstance(each, READERS) for each in context.level):

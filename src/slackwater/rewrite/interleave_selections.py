@@ -13,7 +13,7 @@ from slackwater.rewrite.references import reads
 
 
 def interleave_selections(plan: Plan, context: Context) -> Change | None:
-    """CSQL section 5: what WHERE says about both sides of a join becomes the join's own condition."""
+    """Move a condition of WHERE that reads both sides of a join into the join's own condition (CSQL section 5)."""
     match plan:
         case Select(child=Join(left=left, right=right, condition=own) as join, condition=condition):
             needed = reads(condition, schema_of(join))

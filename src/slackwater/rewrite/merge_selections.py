@@ -1,4 +1,4 @@
-"""σ[c1](σ[c2](R)) = σ[c2 and c1](R): what was taken apart and can go no further is one selection again."""
+"""σ[c1](σ[c2](R)) = σ[c2 and c1](R): adjacent selections that cannot move further down become one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slackwater.rewrite.passage import passes
 
 
 def merge_selections(plan: Plan, context: Context) -> Change | None:
-    """The inverse of splitting, where no conjunct of the inner selection sinks."""
+    """Merge two selections if no conjunct of the inner one can move further down: the inverse of splitting."""
     match plan:
         case Select(child=Select(child=child, condition=inner), condition=outer):
             if any(passes(part, child, context.under(plan)) for part in conjuncts(inner)):

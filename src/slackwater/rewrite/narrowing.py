@@ -1,4 +1,4 @@
-"""A plan with fewer columns: which an operator needs of its inputs, and where those that nobody needs are dropped."""
+"""Drop unused columns: compute the columns that an operator needs of its inputs, and remove the others."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Fields = frozenset[Field]
 
 @dataclass(frozen=True, slots=True)
 class Narrow:
-    """A plan with fewer columns, and what became of those that are left."""
+    """A plan with fewer columns; `moved` maps each remaining column to its new form."""
 
     plan: Plan
     moved: Mapping[Field, Field]
@@ -42,13 +42,16 @@ class Narrow:
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """`taken` counts the names of the columns that a query block reads; `streams_only` leaves lists below alone."""
+    """Removes unused columns from a query block.
+
+    `taken` counts the column names that the query block reads; `streams_only` leaves select lists below unchanged.
+    """
 
     taken: Counter[str]
     streams_only: bool
 
     def narrowed(self, plan: Plan, needed: Fields) -> Narrow | None:
-        """The plan without the columns that are not needed; None where all of them are."""
+        """Return the plan without the columns that are not needed, or None if all are needed."""
         if is_stream(plan):
             return self.cut(plan, needed)
         if isinstance(plan, (Select, Window, Frequency, Join)):
@@ -56,7 +59,7 @@ class Narrowing:
         return None if self.streams_only else self.shortened(plan, {field.name for field in needed})
 
     def through(self, plan: Plan, needed: Fields) -> Narrow | None:
-        """An operator that reads some columns itself and passes the others on."""
+        """Narrow the inputs of an operator that reads some columns itself and passes the others on."""
         below = inputs(plan)
         found = [self.narrowed(each, needed & frozenset(schema_of(each))) for each in below]
         if not any(found):
@@ -65,7 +68,7 @@ class Narrowing:
         return Narrow(over(plan, sides), {old: new for side in sides for old, new in side.moved.items()})
 
     def shortened(self, plan: Plan, names: set[str]) -> Narrow | None:
-        """A select list, a list of aggregates, or a subquery that is one of these."""
+        """Shorten a select list, a list of aggregates, or a subquery that consists of one."""
         match plan:
             case Project(items=items):
                 kept = tuple(item for item in items if item.name in names | _clock_items(plan))
@@ -80,7 +83,10 @@ class Narrowing:
                 return None
 
     def cut(self, stream: Plan, needed: Fields) -> Narrow | None:
-        """A select list over a stream; a column whose name another input has too is named after its stream."""
+        """Put a select list over a stream.
+
+        A column name that several inputs share is prefixed with the stream's alias.
+        """
         schema, clocks = schema_of(stream), _clocks(stream)
         kept = [field for field in schema if field in needed or field.name.lower() in clocks]
         if len(kept) == len(schema):
@@ -99,7 +105,7 @@ class Narrowing:
 
 
 def over(plan: P, sides: tuple[Narrow, ...]) -> P:
-    """The operator over narrower inputs, its columns spelled as they are there."""
+    """Return the operator over narrower inputs, with its columns respelled accordingly."""
     old = Schema(tuple(field for each in inputs(plan) for field in schema_of(each)))
     new = Schema(tuple(field for side in sides for field in schema_of(side.plan)))
     moved = {field: after for side in sides for field, after in side.moved.items()}
@@ -111,14 +117,14 @@ def over(plan: P, sides: tuple[Narrow, ...]) -> P:
 
 
 def read_by(plan: Plan, schema: Schema) -> Fields:
-    """The columns of a schema that an operator names itself."""
+    """Return the columns of a schema that this operator names itself."""
     own = plan.by if isinstance(plan, (Window, Frequency)) else ()
     named = (*own, *(name for expr in stated(plan) for name in columns(expr)))
     return frozenset(schema.find(name) for name in named if name in schema)
 
 
 def is_stream(plan: Plan) -> bool:
-    """Whether this is a stream under disorder control, with no more than selections over it."""
+    """Return whether this is a stream under disorder control with nothing but selections over it."""
     match plan:
         case Select(child=child):
             return is_stream(child)
@@ -127,7 +133,7 @@ def is_stream(plan: Plan) -> bool:
 
 
 def leaves(plan: Plan) -> list[Plan]:
-    """What a query block reads: streams, lists, aggregates, subqueries."""
+    """Return the inputs of a query block: streams, select lists, aggregates, subqueries."""
     if isinstance(plan, (Select, Window, Frequency, Join)) and not is_stream(plan):
         return [leaf for each in inputs(plan) for leaf in leaves(each)]
     return [plan]
@@ -146,13 +152,13 @@ def _column(field: Field, schema: Schema) -> Expr:
 
 
 def _clock_items(project: Project) -> set[str]:
-    """The items of a list over a stream that pass its clocks on."""
+    """Return the items of a select list over a stream that pass its clock columns on."""
     clocks = _clocks(project.child) if is_stream(project.child) else set()
     return {item.name for item in project.items if (plain(item.expr) or "").lower() in clocks}
 
 
 def _clocks(stream: Plan) -> set[str]:
-    """The columns that tell a row's time, arrival, sender, change type and key, in lower case."""
+    """Return the columns with a row's event time, arrival, sender, change type and key, in lower case."""
     match stream:
         case Scan(event_time=time, arrival=arrival, source=source, change_type=change_type, key=key):
             return {each.lower() for each in (time, arrival, source, change_type, *key) if each}

@@ -1,7 +1,6 @@
-"""Which conditions pass below which operator: one arm, one law (docs/laws.md).
+"""Which conditions may move below which operator: one `match` arm for each law (docs/laws.md).
 
-`passes` says whether a selection over an operator may stand below it. The rules that move selections, and the two
-that take them apart and put them together, all ask here, so that none undoes what another did.
+All rules that move, split or merge selections ask `passes`, so that no rule undoes the work of another.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from slackwater.rewrite.references import bare, is_pure, reads
 
 
 def passes(condition: Expr, below: Plan, context: Context) -> bool:
-    """Whether a selection by `condition` over `below`, in this context, may stand further down."""
+    """Return whether a selection by `condition` over `below`, in this context, may move below it."""
     if not is_pure(condition, schema_of(below)):
         return False
     match below:
@@ -39,12 +38,14 @@ def passes(condition: Expr, below: Plan, context: Context) -> bool:
 
 
 def _window(condition: Expr, window: Window, context: Context) -> bool:
-    """A range of time holds the same rows whether the others are dropped before it or after; a count does not.
+    """Return whether a selection may move below a window.
 
-    Parts are kept or dropped whole by a condition on the partition columns; but the last rows of a part are there at
-    every boundary until the last row of all parts has passed, which the condition may drop. A frequency over a window
-    picks instants, over a selection rows: so the selection between them stays. A sync row tells of an extent
-    that has rows before the selection, and MINUS may have an answer at such a boundary.
+    A time range holds the same rows whether the selection runs before or after it; a tuple range does not. A condition
+    on the partition columns keeps or drops whole partitions, so it may pass a tuple range, too. At time boundaries it
+    may not: a tuple range has rows at every boundary until the last row of all partitions has passed, and the condition
+    may drop that row. The selection stays if a frequency is above it, because a frequency picks instants over a window
+    but rows over a selection. It also stays if sync rows report extents that have rows only before the selection, or if
+    a MINUS may have an answer at such a boundary.
     """
     if isinstance(context.parent, Frequency) or context.names("row_number"):
         return False
@@ -57,10 +58,10 @@ def _window(condition: Expr, window: Window, context: Context) -> bool:
 
 
 def _frequency(condition: Expr, frequency: Frequency, context: Context) -> bool:
-    """Which row is the n-th depends on all rows before it: never below a tuple frequency.
+    """Return whether a selection may move below a frequency: never below a tuple frequency, which counts all rows.
 
-    The last row of a slot is the same without the other partitions; the strict form is local. A frequency over a
-    window is part of the window, and is moved into it first.
+    A time frequency picks the same last row of a slot without the other partitions; the strict form is local. A
+    frequency over a window is part of the window and is moved into it first.
     """
     if isinstance(frequency.child, Window) or context.names("row_number"):
         return False
@@ -75,7 +76,7 @@ def _on_partition(condition: Expr, by: tuple[str, ...], schema: Schema) -> bool:
 
 
 def _project(condition: Expr, items: tuple[Item, ...], child: Plan) -> bool:
-    """What a name stands for is evaluated once more below: it must have the same value there."""
+    """Return whether the items that the condition names have the same value when they are evaluated once more below."""
     needed = {bare(name) for name in columns(condition)}
     used = [item for item in items if item.name.lower() in needed]
     return len(used) == len(needed) and all(is_pure(item.expr, schema_of(child)) for item in used)

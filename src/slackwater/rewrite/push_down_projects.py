@@ -1,4 +1,4 @@
-"""π[a](...(S)) = π[a](...(π[b](S))), b being what is read above: columns that nobody reads are not kept."""
+"""π[a](...(S)) = π[a](...(π[b](S))), where b are the columns read above: unused columns are not kept."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from slackwater.rewrite.narrowing import Narrowing, is_stream, leaves, over, rea
 
 
 def push_down_projects(plan: Plan, context: Context) -> Change | None:
-    """Below a select list or an aggregate: a narrower stream, a shorter select list inside, fewer aggregates.
+    """Drop unused columns below a select list or an aggregate: from streams, inner select lists and aggregates.
 
-    The list goes above disorder control, so that late rows are whole, and keeps the columns that tell a row's time,
-    arrival, sender, change type and key. A changelog tells when a value changed: lists below it are left as they are.
+    The new select list stands above disorder control, so that late rows stay whole. It keeps a row's event time,
+    arrival, sender, change type and key. Under a changelog, inner select lists stay unchanged, because a change of any
+    of their values ends a row.
     """
     if not isinstance(plan, (Project, Aggregate)) or is_stream(plan.child):
         return None

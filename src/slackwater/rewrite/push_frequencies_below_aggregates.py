@@ -1,7 +1,7 @@
-"""F[n by G](γ[G](W(S))) = γ[G](W[every n by G](S)): only the aggregates that are asked for are computed.
+"""F[n by G](γ[G](W(S))) = γ[G](W[every n by G](S)): only the requested aggregates are computed.
 
 CSQL query 3: `COUNT(*) [Frequency 10 Tuples Partitioned By Id] ... [Range 1 Minute] GROUP BY Id` becomes a mixed
-jumping window of each animal.
+jumping window for each Id.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from slackwater.rewrite.references import plain
 
 
 def push_frequencies_below_aggregates(plan: Plan, context: Context) -> Change | None:
-    """A tuple frequency on the result, partitioned as the aggregate groups, over a window at every row.
+    """Move a tuple frequency, partitioned by the grouping columns, below an aggregate over a window at every row.
 
-    Each row of the stream yields one row of the result, that of its group, so both count alike. A range of tuples
-    must be taken apart in the same way already: the last n rows of a group are not the group's among the last n.
+    Each input row yields one result row, for its own group, so both streams count alike. A tuple range must be
+    partitioned by the grouping columns already: the last n rows of a group differ from the group's rows among the last
+    n.
     """
     match plan:
         case Frequency(child=Aggregate(child=Window() as window) as aggregate, every=every, strict=False):
@@ -35,18 +36,18 @@ def push_frequencies_below_aggregates(plan: Plan, context: Context) -> Change | 
 
 
 def _agree(frequency: Frequency, aggregate: Aggregate) -> bool:
-    """Whether the partition of the frequency is the grouping of the aggregate."""
+    """Return whether the partition columns of the frequency are the grouping of the aggregate."""
     return {column.lower() for column in frequency.by} == {item.name.lower() for item in aggregate.group}
 
 
 def _fits(columns: tuple[str, ...], window: Window) -> bool:
-    """Whether the window holds the same rows of a group when it is taken apart by the group's columns."""
+    """Return whether the window holds the same rows of a group when it is partitioned by the grouping columns."""
     parts, own = fields_of(columns, window), fields_of(window.by, window)
     return own == parts or (not own and window.range.is_time)
 
 
 def _columns(aggregate: Aggregate) -> tuple[str, ...] | None:
-    """The columns of the window that the aggregate groups by, if it groups by columns."""
+    """Return the columns of the window that the aggregate groups by, or None if it groups by another expression."""
     found = [plain(item.expr) for item in aggregate.group]
     schema = schema_of(aggregate.child)
     named = tuple(column for column in found if column is not None and column in schema)

@@ -9,9 +9,9 @@ from slackwater.rewrite.partitions import merged
 
 
 def push_frequencies_into_windows(plan: Plan, context: Context) -> Change | None:
-    """A frequency over a window at every row, unless both are times (see `turn_frequencies_into_slides`).
+    """Merge a frequency into a window at every row, unless both are times (see `turn_frequencies_into_slides`).
 
-    Not below a further frequency: over a frequency that one picks rows, over a window it would pick instants.
+    The rule does not fire below another frequency: that one picks rows now, and would pick instants over a window.
     """
     match plan:
         case Frequency(child=Window(every=at) as window, every=every, by=by, strict=False) if at == ONE_TUPLE:

@@ -11,7 +11,7 @@ from slackwater.rewrite.references import substituted
 
 
 def push_selects_below_aggregates(plan: Plan, context: Context) -> Change | None:
-    """HAVING on the grouping becomes WHERE."""
+    """Turn a HAVING on grouping columns into a WHERE."""
     match plan:
         case Select(child=Aggregate(child=child, group=group) as aggregate, condition=condition):
             if not passes(condition, aggregate, context):

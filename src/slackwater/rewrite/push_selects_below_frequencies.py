@@ -10,7 +10,10 @@ from slackwater.rewrite.passage import passes
 
 
 def push_selects_below_frequencies(plan: Plan, context: Context) -> Change | None:
-    """Below a time frequency on its partition columns, below a strict one always, below a tuple frequency never."""
+    """Move a selection on partition columns below a time frequency, and any selection below a strict one.
+
+    No selection moves below a tuple frequency.
+    """
     match plan:
         case Select(child=Frequency(child=stream) as frequency, condition=condition):
             if not passes(condition, frequency, context):

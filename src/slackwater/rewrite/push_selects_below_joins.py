@@ -13,7 +13,7 @@ from slackwater.rewrite.references import is_pure, reads, respelled
 
 
 def push_selects_below_joins(plan: Plan, context: Context) -> Change | None:
-    """CSQL section 5, interleaving: the conjuncts of WHERE or ON that read one side go to that side."""
+    """Move the conjuncts of WHERE or ON that read one side of a join to that side (CSQL section 5, interleaving)."""
     match plan:
         case Select(child=Join() as join, condition=condition) | (Join(condition=Expr() as condition) as join):
             for side in ("left", "right"):
@@ -25,7 +25,7 @@ def push_selects_below_joins(plan: Plan, context: Context) -> Change | None:
 
 
 def _reads_only(condition: Expr, join: Join, side: str) -> bool:
-    """Whether a condition reads columns, and only such that this side has."""
+    """Return whether a condition reads at least one column, and only columns of this side."""
     schema = schema_of(join)
     needed = reads(condition, schema)
     return bool(needed) and needed <= set(schema_of(getattr(join, side))) and is_pure(condition, schema)
@@ -38,7 +38,7 @@ def _sunk(join: Join, side: str, condition: Expr) -> Join:
 
 
 def _without(plan: Plan, rest: tuple[Expr, ...], join: Join) -> Plan:
-    """The operator that stated the condition, with what is left of it."""
+    """Return the operator that stated the condition, with the remaining conjuncts."""
     kept = conjunction(rest) if rest else None
     if isinstance(plan, Join):
         return replace(join, condition=kept)

@@ -1,4 +1,4 @@
-"""σ[c](π[a](R)) = π[a](σ[c'](R)), c' being c with every name of the list replaced by what it stands for."""
+"""σ[c](π[a](R)) = π[a](σ[c'](R)), where c' is c with every name of the select list replaced by its expression."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slackwater.rewrite.references import substituted
 
 
 def push_selects_below_projects(plan: Plan, context: Context) -> Change | None:
-    """Below a select list, and into a subquery below its select list."""
+    """Move a selection below a select list, also into a subquery below its select list."""
     match plan:
         case Select(child=Project() as project, condition=condition):
             if not passes(condition, project, context):

@@ -1,4 +1,4 @@
-"""σ[c](W(S)) = W(σ[c](S)) for a window of time: what cannot be in an answer never enters the window."""
+"""σ[c](W(S)) = W(σ[c](S)) for a time window: rows that cannot be in an answer never enter the window."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slackwater.rewrite.references import respelled
 
 
 def push_selects_below_windows(plan: Plan, context: Context) -> Change | None:
-    """Below a range of time at rows or boundaries; below any window when only its partition columns are read."""
+    """Move a selection below a time range at rows or boundaries, or one on partition columns below any window."""
     match plan:
         case Select(child=Window(child=stream) as window, condition=condition):
             if not passes(condition, window, context):

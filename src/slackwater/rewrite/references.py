@@ -1,4 +1,4 @@
-"""Expressions that move from one operator to another: which columns they read, and how those are spelled there."""
+"""Expressions that move between operators: the columns that they read, and how these are spelled elsewhere."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Field, Schema
 P = TypeVar("P", bound=Plan)
 RANDOM = (exp.Rand, exp.Randn, exp.Uuid, exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime)
 RANDOM_NAMES = frozenset({"now", "monotonically_increasing_id", "spark_partition_id", "input_file_name", "shuffle"})
-"""Functions whose value depends on when or how often they are called: such an expression stays where it is."""
+"""Functions whose value depends on when or how often they are called. An expression with one of them is not moved."""
 
 
 def is_deterministic(expr: Expr) -> bool:
-    """Whether an expression has the same value wherever the row is when it is evaluated.
+    """Return whether an expression has the same value wherever in the plan it is evaluated.
 
     >>> is_deterministic(Expr("speed > 3", "boolean")), is_deterministic(Expr("rand() < 0.5", "boolean"))
     (True, False)
@@ -32,22 +32,22 @@ def is_deterministic(expr: Expr) -> bool:
 
 
 def reads(expr: Expr, schema: Schema) -> frozenset[Field]:
-    """The columns of a schema that an expression reads."""
+    """Return the columns of a schema that an expression reads."""
     return frozenset(schema.find(name) for name in columns(expr) if name in schema)
 
 
 def is_pure(expr: Expr, schema: Schema) -> bool:
-    """Whether an expression depends on the columns of its row alone: no pseudo-column, nothing random."""
+    """Return whether an expression depends on the columns of its row alone: no pseudo-column, nothing random."""
     return all(name in schema for name in columns(expr)) and is_deterministic(expr)
 
 
 def respelled(expr: Expr, schema: Schema) -> Expr:
-    """The expression as canonical text spells it over another schema that has its columns."""
+    """Return the expression in canonical text over another schema that has its columns."""
     return Expr(text(resolved(parsed(expr.sql), schema)), expr.type)
 
 
 def substituted(expr: Expr, items: Iterable[Item]) -> Expr:
-    """The expression with each name of a select list replaced by what it stands for.
+    """Return the expression with each name of a select list replaced by its expression.
 
     >>> substituted(Expr("rate > 3", "boolean"), [Item("rate", Expr("a + b", "int"))]).sql
     '(a + b) > 3'
@@ -61,18 +61,18 @@ def substituted(expr: Expr, items: Iterable[Item]) -> Expr:
 
 
 def bare(reference: str) -> str:
-    """A reference without its alias, in lower case."""
+    """Return a reference without its alias, in lower case."""
     return reference.rpartition(".")[2].lower()
 
 
 def plain(expr: Expr) -> str | None:
-    """The reference that an expression is, if it is nothing but one column."""
+    """Return the reference if an expression is a single column, else None."""
     tree = parsed(expr.sql)
     return columns(expr)[0] if isinstance(tree, exp.Column) else None
 
 
 def traced(reference: str, plan: Plan) -> tuple[str, Plan] | None:
-    """The same column below a subquery, a select list or a condition, as far down as these go, and what is there."""
+    """Follow a column down through subqueries, select lists and selections; return its name there and that plan."""
     match plan:
         case Select(child=child):
             return traced(reference, child)
@@ -89,7 +89,7 @@ def traced(reference: str, plan: Plan) -> tuple[str, Plan] | None:
 
 
 def with_references(operator: P, spell: Callable[[str], str]) -> P:
-    """The operator with every column that it names itself spelled anew."""
+    """Return the operator with every column that it names itself replaced by `spell(column)`."""
 
     def items(named: tuple[Item, ...]) -> tuple[Item, ...]:
         return tuple(Item(item.name, renamed(item.expr, spell)) for item in named)

@@ -1,7 +1,7 @@
-"""A query whose stream, grouping and window are a registered view's is answered from the view (CSQL, query 4).
+"""Answer a query from a registered view with the same stream, grouping and window (CSQL, query 4).
 
-Its frequency must be an integer multiple of the view's: every m-th row of what the view yields is every (n*m)-th of
-what the query would compute anew; the boundaries of SLIDE m*s are among those of SLIDE s.
+The query's frequency must be an integer multiple of the view's: every m-th row of the view is every (n*m)-th row of the
+query, and the boundaries of SLIDE m*s are among those of SLIDE s.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from slackwater.rewrite.distribute_frequencies import at_boundaries, synchronise
 
 
 def reuse_views(plan: Plan, context: Context) -> Change | None:
-    """A whole query or a subquery, by the first view that can; sync rows and changelogs are the query's own."""
+    """Answer a query or a subquery from the first view that can.
+
+    Queries with sync rows or changelogs stay unchanged.
+    """
     match plan:
         case Emit(child=Project() as query, mode=Mode.FINAL, sync=False):
             answer = _answer(query, context)
@@ -46,7 +49,7 @@ def _answer(query: Project, context: Context) -> tuple[Plan, str] | None:
 
 
 def _source(asked: Block, known: Block, view: View) -> Plan | None:
-    """What has to be read of the view to have the rows that are asked for."""
+    """Return the plan over the view that yields the requested rows, or None."""
     if asked.body == known.body:
         return _every(asked, known, view)
     if asked.frequency or known.frequency:
@@ -55,7 +58,7 @@ def _source(asked: Block, known: Block, view: View) -> Plan | None:
 
 
 def _every(asked: Block, known: Block, view: View) -> Plan | None:
-    """Frequencies of the result: the view's own, or a multiple of it."""
+    """Return the view at the requested result frequency: its own, or a multiple of it."""
     mine, other = asked.frequency, known.frequency
     if mine is None or mine.strict or (other and other.strict):
         return view if mine == other else None
@@ -73,7 +76,7 @@ def _every(asked: Block, known: Block, view: View) -> Plan | None:
 
 
 def _boundaries(asked: Block, known: Block, view: View) -> Plan | None:
-    """Every m-th boundary of the view: a window that holds what the view emitted at that boundary alone."""
+    """Return every m-th boundary of the view: a window that holds only the rows emitted at that boundary."""
     slide, every = instants_of(known.body).every, instants_of(asked.body).every
     if not (slide.is_time and every.is_time) or every.amount % slide.amount or not synchronised(known.body, slide):
         return None
@@ -81,7 +84,7 @@ def _boundaries(asked: Block, known: Block, view: View) -> Plan | None:
 
 
 def _instants(asked: Block, known: Block, view: View) -> Plan | None:
-    """Every m-th jump of the view's window, where each jump yields one row."""
+    """Return every m-th jump of the view's window, if each jump yields one row."""
     if not (isinstance(asked.body, Window) and isinstance(known.body, Window) and known.one_row_per_instant()):
         return None
     every, other = asked.body.every, known.body.every
@@ -95,7 +98,7 @@ def _instants(asked: Block, known: Block, view: View) -> Plan | None:
 
 
 def _from_view(item: Item, known: Block) -> Item | None:
-    """A select item over the columns of the view; None if it reads something that the view does not yield."""
+    """Return a select item over the columns of the view, or None if the view lacks a column that it reads."""
     columns = {text(parsed(each.expr.sql)): each.name for each in known.items}
     missing = False
 

@@ -1,14 +1,16 @@
-"""The rules, in the order in which they are tried; after one has fired, the first is tried again.
+"""The rules, in the order in which they are tried. After a rule has fired, the driver starts again with the first.
 
-Why this ends. Every rule makes one of these smaller and none before it in this list larger:
+Why this ends: every rule makes one of these measures smaller and none before it in this list larger.
+
 1. queries that a view can answer and does not (reuse_views)
 2. windows and frequencies, counted together (frequencies into windows and slides, idle windows, composition)
 3. windows below a subquery whose boundaries are read less often than they come (distribute_frequencies)
-4. rows of the result that are computed and not asked for: frequencies above an aggregate (below_aggregates)
+4. frequencies above an aggregate, which compute rows that are not asked for (below_aggregates)
 5. conjuncts, each counted with the operators below it (the rules that push selections, interleave_selections)
 6. columns that an operator yields and nobody reads (push_down_projects)
-7. windows that could be taken apart and are not, aggregates that could share panes and do not
-Splitting takes apart only what a rule of line 5 then moves, and merging puts together only what none can move.
+7. windows that could be partitioned and are not, aggregates that could share panes and do not
+
+Splitting separates only conjuncts that a rule of line 5 then moves; merging joins only conjuncts that none can move.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""γ(W[r, s](S)) over overlapping extents: a row enters one pane of gcd(r, s), which all its extents share."""
+"""γ(W[r, s](S)) over overlapping extents: a row enters one pane of length gcd(r, s), which all its extents share."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from slackwater.rewrite.change import Change, Context
 from slackwater.rewrite.references import is_pure
 
 MERGEABLE = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.First, exp.Last)
-"""Aggregates of a whole that follow from the aggregates of its parts, in order of time."""
+"""Aggregates that can be computed by merging the aggregates of consecutive parts."""
 FINEST = 100
-"""A pane is at least this fraction of the slide: finer ones would cost more than the overlap that they save."""
+"""The most panes per slide. With more, merging panes costs more than the overlap saves."""
 
 
 def share_panes(plan: Plan, context: Context) -> Change | None:
-    """Every aggregate must be mergeable, and no row may count in one extent other than in the next."""
+    """Let an aggregate over overlapping extents share panes.
+
+    Every aggregate must be mergeable, and no expression may depend on the extent in which it is evaluated.
+    """
     if not isinstance(plan, Aggregate) or plan.pane is not None or not _mergeable(plan):
         return None
     window = plan.child

@@ -1,6 +1,6 @@
-"""γ[G2](W2(γ[G1](W1(S)))), G2 being part of G1: both are taken apart by G2, so that one shuffle serves both.
+"""γ[G2](W2(γ[G1](W1(S)))), where G2 is part of G1: both windows are partitioned by G2, so that one shuffle serves both.
 
-A group over a window of time needs no row of another group, so the window may be taken apart by its group columns.
+A group over a time window needs no row of another group, so the window may be partitioned by the grouping columns.
 """
 
 from __future__ import annotations
@@ -34,12 +34,15 @@ UNORDERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
 
 
 def share_partitionings(plan: Plan, context: Context) -> Change | None:
-    """Nested aggregates over windows of time, every frequency between them counted within the parts."""
+    """Partition nested aggregates over time windows by common columns.
+
+    Every frequency between them must count per partition.
+    """
     if not isinstance(plan, Aggregate) or context.names("row_number"):
         return None
     sequenced = any(isinstance(each, (Window, Frequency)) for each in context.above)
     named = [column for item in plan.group if (column := plain(item.expr)) is not None]
-    columns = [column for column in named if column in schema_of(plan.child)]  # window_end and its like are none
+    columns = [column for column in named if column in schema_of(plan.child)]  # pseudo-columns are left out
     by = tuple(column for column in columns if _apart(plan.child, (column,), 1, _in_order(plan)))
     apart = _apart(plan.child, by, 1, _in_order(plan)) if by else None
     if apart is None or apart == plan.child or (sequenced and not _keeps_order(plan, by)):
@@ -48,9 +51,9 @@ def share_partitionings(plan: Plan, context: Context) -> Change | None:
 
 
 def _apart(plan: Plan, by: tuple[str, ...], aggregates: int, ordered: bool) -> Plan | None:
-    """The plan taken apart by these columns, down to the window of the aggregate that is so many further down.
+    """Return the plan partitioned by these columns, down to the window below the next `aggregates` aggregates.
 
-    None where that cannot be: a part would need rows of another, or what reads them in order would see another order.
+    Return None if a partition would need rows of another, or if an order-sensitive operator would see another order.
     """
     match plan:
         case Window(child=child, by=own):
@@ -80,7 +83,7 @@ def _over(plan: Plan, by: tuple[str, ...] | None, aggregates: int, ordered: bool
 
 
 def _below(by: tuple[str, ...], items: tuple[Item, ...]) -> tuple[str, ...] | None:
-    """The columns under a select list or a grouping that are columns below it too."""
+    """Return the columns below a select list or a grouping that these columns stand for, or None if one is computed."""
     meaning = {item.name.lower(): plain(item.expr) for item in items}
     found = [meaning.get(column.lower()) for column in by]
     return tuple(column for column in found if column) if all(found) else None
@@ -91,12 +94,12 @@ def _by_time(window: Window) -> bool:
 
 
 def _in_order(aggregate: Aggregate) -> bool:
-    """Whether an aggregate reads its rows in order: at rows it does, at boundaries only by a call such as LAST."""
+    """Return whether an aggregate depends on row order: always at rows, at boundaries for calls such as LAST."""
     calls = [parsed(item.expr.sql) for item in aggregate.aggregates]
     return not instants_of(aggregate).at_boundaries or not all(isinstance(call, UNORDERED) for call in calls)
 
 
 def _keeps_order(aggregate: Aggregate, by: tuple[str, ...]) -> bool:
-    """Whether the rows of a boundary come in the same order part by part: their groups are sorted by `by` first."""
+    """Return whether partitioning keeps the order of a boundary's rows: the grouping must begin with `by`."""
     first = tuple(plain(item.expr) for item in aggregate.group[: len(by)])
     return not instants_of(aggregate).at_boundaries or first == by

@@ -1,4 +1,4 @@
-"""σ[c1 and c2](R) = σ[c2](σ[c1](R)): a condition is taken apart where one part can go further than the other."""
+"""σ[c1 and c2](R) = σ[c2](σ[c1](R)): a condition is split if one part can move further down than the other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slackwater.rewrite.passage import passes
 
 
 def split_selections(plan: Plan, context: Context) -> Change | None:
-    """CSQL section 5, splitting. It fires where at least one conjunct sinks and at least one does not."""
+    """Split a condition if at least one conjunct can move down and at least one cannot (CSQL section 5, splitting)."""
     if not isinstance(plan, Select):
         return None
     every = conjuncts(plan.condition)

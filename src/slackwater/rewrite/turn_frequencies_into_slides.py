@@ -9,7 +9,10 @@ from slackwater.rewrite.partitions import merged
 
 
 def turn_frequencies_into_slides(plan: Plan, context: Context) -> Change | None:
-    """The instants are the multiples of f, which do not depend on rows: extents, as SLIDE makes them."""
+    """Turn a time frequency over a time window into a slide.
+
+    Its instants are the multiples of f, independent of rows.
+    """
     match plan:
         case Frequency(child=Window(every=at) as window, every=every, by=by, strict=False) if at == ONE_TUPLE:
             parts = merged(by, window.by, window)
