@@ -1,8 +1,7 @@
-"""Aggregates as folds: start from nothing, add the values of a group's rows in sequence order, read the result.
+"""Aggregates as folds: start empty, add the values of a group's rows in sequence order, read the result.
 
-Two folds of neighbouring stretches merge into the fold of both, so that a window can be put together from panes.
-Sums of DOUBLEs are kept exactly (as fractions) and rounded once, so that the answer does not depend on how the rows
-were put together.
+The folds of two consecutive intervals merge into the fold of both, so that a window can be computed from panes. Sums of
+DOUBLEs are kept exactly (as fractions) and rounded once, so that the answer does not depend on the order of additions.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from slackwater.semantics.values import bounded, orders
 
 
 class Fold(ABC):
-    """What is remembered of the values seen so far."""
+    """The summary of the values added so far."""
 
     @abstractmethod
     def add(self, *values: Value) -> None:
-        """Take in the arguments of the call for one more row."""
+        """Add the arguments of the call for one more row."""
 
     @abstractmethod
     def merge(self, later: Self) -> None:
-        """Take in what another fold saw of rows that all come later."""
+        """Add the rows of another fold, all of which come later."""
 
     @abstractmethod
     def result(self) -> Value: ...
@@ -36,7 +35,7 @@ class Fold(ABC):
 
 @dataclass(slots=True)
 class Count(Fold):
-    """COUNT(*) of rows; COUNT(x, ...) of rows in which no argument is NULL."""
+    """COUNT(*) counts rows; COUNT(x, ...) counts rows in which no argument is NULL."""
 
     rows: int = 0
 
@@ -52,7 +51,7 @@ class Count(Fold):
 
 @dataclass(slots=True)
 class Moments(Fold, ABC):
-    """How many values there were, their sum and the sum of their squares: enough for SUM, AVG, STDDEV, VARIANCE."""
+    """Count, sum and sum of squares of the values: enough for SUM, AVG, STDDEV and VARIANCE."""
 
     count: int = 0
     total: Any = 0
@@ -83,7 +82,7 @@ class Moments(Fold, ABC):
         self.decimal |= later.decimal
 
     def as_value(self, exact: Fraction) -> Value:
-        """A number of the type of the values: BIGINT, DECIMAL or DOUBLE."""
+        """Return a number of the type of the values: BIGINT, DECIMAL or DOUBLE."""
         if self.floating:
             return self.special if not math.isfinite(self.special) else double(exact)
         if self.decimal:
@@ -92,12 +91,12 @@ class Moments(Fold, ABC):
 
     @property
     def spread(self) -> Fraction:
-        """The sum of the squared distances from the mean."""
+        """Return the sum of the squared distances from the mean."""
         return Fraction(self.squares) - Fraction(self.total) ** 2 / self.count
 
 
 def double(exact: Fraction) -> float:
-    """The nearest DOUBLE; infinite beyond the greatest.
+    """Return the nearest DOUBLE, or infinity beyond the greatest one.
 
     >>> double(Fraction(1, 4)), double(Fraction(-(10**400)))
     (0.25, -inf)
@@ -110,7 +109,7 @@ def double(exact: Fraction) -> float:
 
 @dataclass(slots=True)
 class Sum(Moments):
-    """NULL over no values, never 0."""
+    """SUM: NULL over no values, never 0."""
 
     def result(self) -> Value:
         return self.as_value(Fraction(self.total)) if self.count else None
@@ -122,14 +121,17 @@ class Average(Moments):
         if not self.count:
             return None
         if self.floating and math.isinf(double(Fraction(self.total))):
-            return self.as_value(Fraction(self.total))  # the mean is that of a sum that is no double
+            return self.as_value(Fraction(self.total))  # the sum overflowed: so does the mean
         mean = self.as_value(Fraction(self.total) / self.count)
         return float(mean) if isinstance(mean, int) else mean
 
 
 @dataclass(slots=True)
 class Deviation(Moments):
-    """`besides` 1 for a sample, 0 for a population; of a single value a sample has none."""
+    """STDDEV and VARIANCE: `besides` is 1 for a sample and 0 for a population.
+
+    A sample of one value has no deviation.
+    """
 
     besides: int = 1
     root: bool = True
@@ -145,9 +147,9 @@ class Deviation(Moments):
 
 @dataclass(slots=True)
 class Extreme(Fold):
-    """MIN (`sign` -1) and MAX (1) of the values that are not NULL; MIN_BY, MAX_BY: what stands beside the extreme.
+    """MIN (`sign` -1) and MAX (1) of the values that are not NULL; MIN_BY and MAX_BY return the paired value.
 
-    Where several values stand beside it, MIN_BY takes the smallest of them and MAX_BY the greatest.
+    If several values are paired with the extreme, MIN_BY takes the smallest of them and MAX_BY the greatest.
     """
 
     sign: int = 1
@@ -174,7 +176,7 @@ class Extreme(Fold):
 
 @dataclass(slots=True)
 class Edge(Fold):
-    """FIRST and LAST of a group's rows in sequence order, NULLs included unless they are to be ignored."""
+    """FIRST and LAST of a group's rows in sequence order, including NULLs unless IGNORE NULLS is stated."""
 
     last: bool = False
     ignore_nulls: bool = False
@@ -232,7 +234,7 @@ class Listed(Fold):
 
 @dataclass(slots=True)
 class Each(Fold):
-    """Any fold over DISTINCT arguments: each once, those with a NULL left out."""
+    """Any fold over DISTINCT arguments: each value once, without NULLs."""
 
     inner: Fold
     seen: dict[Any, tuple[Value, ...]] = field(default_factory=dict)

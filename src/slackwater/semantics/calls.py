@@ -1,4 +1,4 @@
-"""From an aggregate call in a plan (`AVG(speed)`) to the fold that computes it and the arguments that it takes."""
+"""Evaluate an aggregate call of a plan (`AVG(speed)`): choose its fold and compute its arguments."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FOLDS: dict[type, Callable[[], Fold]] = {
 
 
 def new_fold(call: Tree) -> Fold:
-    """An empty fold for an aggregate call."""
+    """Return an empty fold for an aggregate call."""
     match call:
         case exp.Filter():
             return new_fold(call.this)
@@ -69,7 +69,7 @@ def new_fold(call: Tree) -> Fold:
 
 
 def add_row(fold: Fold, call: Tree, scope: Scope, row: Row) -> None:
-    """Take a row into the fold of a call, unless its FILTER leaves the row out."""
+    """Add a row to the fold of a call, unless its FILTER leaves the row out."""
     match call:
         case exp.Filter(this=inner, expression=exp.Where(this=condition)):
             if evaluate(condition, scope, row) is True:
@@ -81,7 +81,7 @@ def add_row(fold: Fold, call: Tree, scope: Scope, row: Row) -> None:
 
 
 def arguments(call: Tree, scope: Scope, row: Row) -> tuple[Value, ...]:
-    """The values of a call's arguments over a row; COUNT(*) has none."""
+    """Return the values of a call's arguments over a row; COUNT(*) has none."""
     if isinstance(call.this, exp.Star):
         return ()
     trees = call.this.expressions if isinstance(call.this, exp.Distinct) else list(call.iter_expressions())

@@ -22,7 +22,7 @@ EXACT = Context(prec=76)
 
 
 def cast(tree: Tree, value: Value, schema: Schema) -> Value:
-    """The value in the type that a CAST asks for; where that cannot be, NULL for TRY_CAST, else an error (ANSI)."""
+    """Return the value in the type that a CAST names. If that fails, return NULL for TRY_CAST, else raise (ANSI)."""
     if value is None:
         return None
     target = spark_type(tree.args["to"].sql("spark"))
@@ -38,7 +38,7 @@ def cast(tree: Tree, value: Value, schema: Schema) -> Value:
 
 
 def beside(value: str, other: str) -> Value:
-    """Text as it is read beside a value of another type: BIGINT beside whole numbers, DOUBLE beside fractions."""
+    """Return text as Spark compares it with another type: as BIGINT with whole numbers, as DOUBLE with fractions."""
     wide = "bigint" if other in WIDTHS else "double" if other.startswith("decimal") or other == "float" else other
     try:
         return _convert(value, "string", wide)
@@ -86,7 +86,7 @@ def _decimal(value: Value, source: str, target: str) -> Decimal:
 
 
 def _exact(value: Value) -> Decimal:
-    """The number that a value is written as."""
+    """Return the exact decimal of the value as it is written."""
     return Decimal(int(value) if isinstance(value, bool) else str(value).strip())
 
 
@@ -132,7 +132,7 @@ def _string(value: Value, source: str) -> str:
 
 
 def _java(value: float) -> str:
-    """A DOUBLE as Java writes it.
+    """Return a DOUBLE as Java writes it.
 
     >>> [_java(each) for each in (20.0, 1e20, -1.5e-06, float("inf"), float("nan"))]
     ['20.0', '1.0E20', '-1.5E-6', 'Infinity', 'NaN']

@@ -1,6 +1,6 @@
-"""The value of a Spark SQL expression over a row: three-valued logic, comparison, CASE, CAST, a few functions.
+"""Evaluate a Spark SQL expression over a row: three-valued logic, comparison, CASE, CAST, a few functions.
 
-NULL in, NULL out, but for AND, OR, IS, `<=>`, COALESCE, CASE and their like, which say otherwise below.
+NULL arguments give NULL. The exceptions (AND, OR, IS, `<=>`, COALESCE, CASE and others) are stated below.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COMPARISONS: dict[type, Callable[[int], bool]] = {
 
 
 class Scope:
-    """Where the columns of a schema stand in a row's values."""
+    """The positions of a schema's columns in a row's values."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -56,7 +56,7 @@ class Scope:
             self.index[f"{field.qualifier}.{field.name}".lower()] = place
 
     def value(self, reference: str, row: Row) -> Value:
-        """The value that a reference has in a row; a pseudo-column where no column has that name."""
+        """Return the value of a reference in a row; of a pseudo-column if no column has that name."""
         place = self.index.get(reference.lower())
         if place is not None:
             return row.values[place]
@@ -72,23 +72,23 @@ def scope_of(schema: Schema) -> Scope:
 
 
 def values_of(exprs: Iterable[Expr], schema: Schema) -> Callable[[Row], Values]:
-    """What gives the values of expressions over a row of a schema."""
+    """Return a function from a row of the schema to the values of these expressions."""
     scope, trees = scope_of(schema), [parsed(expr.sql) for expr in exprs]
     return lambda row: tuple(evaluate(tree, scope, row) for tree in trees)
 
 
 def value_of(expr: Expr, schema: Schema, row: Row) -> Value:
-    """The value of an expression over a row of a schema."""
+    """Return the value of an expression over a row of a schema."""
     return evaluate(parsed(expr.sql), scope_of(schema), row)
 
 
 def holds(expr: Expr, schema: Schema, row: Row) -> bool:
-    """Whether a condition is true, neither false nor unknown."""
+    """Return whether a condition is true, neither false nor unknown."""
     return value_of(expr, schema, row) is True
 
 
 def evaluate(tree: Tree, scope: Scope, row: Row) -> Value:
-    """The value of a tree over a row."""
+    """Return the value of a syntax tree over a row."""
     kind = type(tree)
     if isinstance(tree, exp.Column):
         return scope.value(name_of(tree), row)
@@ -117,7 +117,7 @@ def operands(tree: Tree, scope: Scope, row: Row) -> tuple[Value, Value]:
 
 
 def sign_of(one: Tree, two: Tree, scope: Scope, row: Row) -> int | None:
-    """How two expressions compare. Text beside another type is read as one of that type (ANSI)."""
+    """Compare two expressions: -1, 0, 1 or None. Text is cast to the type of the other side (ANSI)."""
     first, second = evaluate(one, scope, row), evaluate(two, scope, row)
     if first is None or second is None or isinstance(first, str) == isinstance(second, str):
         return compared(first, second)
@@ -127,7 +127,7 @@ def sign_of(one: Tree, two: Tree, scope: Scope, row: Row) -> int | None:
 
 
 def literal(tree: Tree) -> Value:
-    """`1` is a whole number, `1.5` a DECIMAL, `1e3` a DOUBLE, `'1'` a string."""
+    """Return the value of a literal: `1` is a whole number, `1.5` a DECIMAL, `1e3` a DOUBLE, `'1'` a string."""
     written: str = tree.this
     if tree.is_string:
         return written
@@ -145,7 +145,10 @@ def _or(tree: Tree, scope: Scope, row: Row) -> Value:
 
 
 def _decided_by(decisive: bool, tree: Tree, scope: Scope, row: Row) -> Value:
-    """AND (`decisive` False) and OR (True): a left side that decides leaves the right one unread, as in Spark."""
+    """Evaluate AND (`decisive` False) or OR (True).
+
+    If the left side decides, the right one is not evaluated, as in Spark.
+    """
     left = evaluate(tree.this, scope, row)
     if left is decisive:
         return decisive

@@ -1,4 +1,4 @@
-"""Whether a query has a final answer at every instant; where not, it needs EMIT CHANGES (language.md)."""
+"""Which queries have a final answer at every instant. The others need EMIT CHANGES."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from slackwater.errors import QueryError
 
 
 def no_final_answer(plan: Plan) -> str:
-    """Why an operator of this query (its subqueries apart) has no final answer; empty if all have."""
+    """Return why an operator of this query, outside its subqueries, has no final answer; empty if all have one."""
     match plan:
         case Aggregate(child=child) if instants_of(child).at_rows and joins(child):
             return "an aggregate over a join of row-level windows"
@@ -35,7 +35,7 @@ def joins(plan: Plan) -> bool:
 
 
 def check_final(plan: Plan) -> None:
-    """Refuse a query, or a subquery of it, that would have to correct what it emitted."""
+    """Raise if a query, or a subquery of it, would have to correct rows that it emitted."""
     match plan:
         case Emit(mode=Mode.CHANGES):
             return

@@ -1,4 +1,4 @@
-"""Which rows a frequency picks (CSQL 4.3, 4.4): of a stream, and of the sequence of instants of a window."""
+"""The rows that a frequency picks (CSQL 4.3, 4.4): of a stream, or of the sequence of instants of a window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def every_nth(rows: Sequence[T], count: int) -> list[T]:
-    """CSQL 4.3: F_n s(j) = s(n * j).
+    """Return every n-th row. CSQL 4.3: F_n s(j) = s(n * j).
 
     >>> every_nth("abcdefg", 3)
     ['c', 'f']
@@ -20,7 +20,9 @@ def every_nth(rows: Sequence[T], count: int) -> list[T]:
 
 
 def last_of_slots(rows: Sequence[T], length: int, time: Callable[[T], int]) -> list[T]:
-    """CSQL 4.3: F_t s(j) = s(max { k | t(k) in slot j }), slots [(j - 1) * t, j * t) that share no end.
+    """Return the last row of each slot. CSQL 4.3: F_t s(j) = s(max { k | t(k) in slot j }).
+
+    Slots are the disjoint intervals [(j - 1) * t, j * t).
 
     >>> last_of_slots([1, 4, 5, 17], 5, time=lambda row: row)
     [4, 5, 17]
@@ -30,14 +32,14 @@ def last_of_slots(rows: Sequence[T], length: int, time: Callable[[T], int]) -> l
 
 
 def at_multiples(rows: Sequence[T], length: int, time: Callable[[T], int]) -> list[T]:
-    """CSQL 4.4, the local form: what stands exactly at a multiple of t."""
+    """Return the rows whose time is exactly a multiple of t: the local form of CSQL 4.4."""
     return [row for row in rows if time(row) % length == 0]
 
 
 def picked(
     rows: Sequence[T], every: Length, strict: bool, time: Callable[[T], int], part: Callable[[T], Any]
 ) -> list[T]:
-    """The rows that a frequency picks, counts and slots kept per part, in the order of the stream."""
+    """Return the rows that a frequency picks, in stream order. Each part has its own counts and slots."""
     apart: dict[Any, list[T]] = {}
     for row in rows:
         apart.setdefault(part(row), []).append(row)

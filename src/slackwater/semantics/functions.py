@@ -1,4 +1,4 @@
-"""Scalar functions of Spark SQL that need nothing but their arguments."""
+"""Scalar functions of Spark SQL that depend only on their arguments."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from slackwater.semantics.rows import Value
 from slackwater.semantics.values import arithmetic, divided, order, remainder
 
 EXACT = Context(prec=700)
-"""As many digits as a DOUBLE may have before and after the point."""
+"""A context with enough digits for every DOUBLE, before and after the point."""
 
 
 def strict(function: Callable[..., Value]) -> Callable[..., Value]:
-    """A function that is NULL where any argument is."""
+    """Return the function, extended to return NULL if any argument is NULL."""
 
     def called(*arguments: Value) -> Value:
         return None if None in arguments else function(*arguments)
@@ -27,7 +27,7 @@ def strict(function: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def rounded(value: Value, digits: int = 0) -> Value:
-    """Half away from zero, as Spark's ROUND.
+    """Round half away from zero, as Spark's ROUND does.
 
     >>> rounded(2.5), rounded(-2.5), rounded(25, -1)
     (3.0, -3.0, 30)
@@ -35,11 +35,11 @@ def rounded(value: Value, digits: int = 0) -> Value:
     if isinstance(value, float) and not math.isfinite(value):
         return value
     exact = Decimal(str(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, EXACT)
-    return float(exact) + 0.0 if isinstance(value, float) else type(value)(exact)  # no zero has a sign
+    return float(exact) + 0.0 if isinstance(value, float) else type(value)(exact)  # + 0.0 turns -0.0 into 0.0
 
 
 def substring(value: str, start: int, length: int | None = None) -> str:
-    """From 1; 0 counts as 1, a negative start from the end, be it before the first character.
+    """Return a substring. Positions count from 1; 0 counts as 1; a negative start counts from the end.
 
     >>> substring("abc", 2, 1), substring("abc", -2), substring("abc", -5, 3)
     ('b', 'bc', 'a')
@@ -50,7 +50,7 @@ def substring(value: str, start: int, length: int | None = None) -> str:
 
 
 def among(choose: Callable[..., Value]) -> Callable[..., Value]:
-    """GREATEST and LEAST pass over NULLs."""
+    """Return GREATEST or LEAST, which ignore NULLs."""
 
     def chosen(*values: Value) -> Value:
         known = [value for value in values if value is not None]
@@ -64,7 +64,7 @@ def try_divide(one: Value, two: Value) -> Value:
 
 
 def positive_remainder(one: Value, two: Value) -> Value:
-    """`pmod`: the divisor is added to a remainder below zero."""
+    """Return `pmod`: the remainder, plus the divisor if it is negative."""
     rest = remainder(one, two)
     return remainder(rest + two, two) if rest < 0 else rest
 

@@ -1,4 +1,4 @@
-"""Late rows, and what each of them missed. A row is late by the punctuation of its own stream."""
+"""Late rows, and how many windows each missed. A row is late by the punctuation of its own stream."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from slackwater.semantics.windows import extents_of
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How a plan reads a scan: through extents (of `window`), or, with None, by the place in the sequence.
+    """How a plan reads a scan: through the extents of `window`, or by position in the sequence if `window` is None.
 
-    `clock` is the clock by which the extents are emitted, or the places released.
+    `clock` is the clock by which the extents are emitted or the positions released.
     """
 
     scan: Scan
@@ -35,7 +35,7 @@ class Use:
     clock: Clock
 
     def missed(self, row: Row) -> int:
-        """How many extents of the row were emitted in an earlier batch; or 1 if its place was released in one."""
+        """Return how many extents of the row were emitted in an earlier batch. By position: 1 if it was released."""
         passed = self.clock.at(row.batch - 1)
         if self.window is None:
             return int(row.time < passed)
@@ -44,7 +44,7 @@ class Use:
 
 
 def late_rows(run: Run, plan: Plan, clocks: Mapping[str, Clock]) -> Iterator[Late]:
-    """The late rows of every scan, in the order of their arrival."""
+    """Return the late rows of every scan, in order of arrival."""
     for use in uses(run, plan, run.clock(plan)):
         scan, own = use.scan, clocks[use.scan.stream]
         names = [each.name for each in scan.fields]
@@ -57,7 +57,7 @@ def late_rows(run: Run, plan: Plan, clocks: Mapping[str, Clock]) -> Iterator[Lat
 
 
 def uses(run: Run, plan: Plan, clock: Clock) -> Iterator[Use]:
-    """How each scan below an operator is read, if the operator is evaluated by `clock`."""
+    """Return how each scan below an operator is read, if the operator is evaluated by `clock`."""
     window = window_of(plan)
     match plan:
         case Scan():
@@ -75,7 +75,7 @@ def uses(run: Run, plan: Plan, clock: Clock) -> Iterator[Use]:
 
 
 def extents(run: Run, plan: Plan, window: Picked, clock: Clock) -> Iterator[Use]:
-    """The scans whose record store a window's extents see, as `Run.arrivals` does."""
+    """Return the scans whose record store the extents of a window read. `Run.arrivals` follows the same path."""
     match plan:
         case Scan():
             yield Use(plan, window, clock)

@@ -1,7 +1,7 @@
 """Select, project, join, aggregate, union, distinct and minus over the relation that a window holds at an instant.
 
-A relation is a list of rows in sequence order. What merges rows (aggregate, distinct, minus) yields them in the order
-of their columns, NULL first, so that a frequency above has something definite to count.
+A relation is a list of rows in sequence order. Operators that merge rows (aggregate, distinct, minus) sort their output
+by its columns, NULL first, so that a frequency above counts in a defined order.
 """
 
 from __future__ import annotations
@@ -22,43 +22,46 @@ from slackwater.semantics.values import orders
 
 
 def select(rows: Iterable[Row], condition: Expr, schema: Schema) -> list[Row]:
-    """CSQL 4.1: the subsequence of the rows that satisfy C; unknown is not true."""
+    """Return the rows for which the condition is true (CSQL 4.1); unknown is not true."""
     values = values_of([condition], schema)
     return [row for row in rows if values(row)[0] is True]
 
 
 def project(rows: Iterable[Row], items: Sequence[Item], schema: Schema) -> list[Row]:
-    """The select list over each row."""
+    """Return the select list evaluated over each row."""
     values = values_of([item.expr for item in items], schema)
     return [replace(row, values=values(row)) for row in rows]
 
 
 def join(left: Sequence[Row], right: Sequence[Row], condition: Expr | None, schema: Schema) -> list[Row]:
-    """The pairs for which the condition is true, by left row, then right row. A pair is new if either row is."""
+    """Return the pairs for which the condition is true, by left row, then right row. A pair is new if either row is."""
     pairs = [pair(one, two) for one in left for two in right]
     return pairs if condition is None else select(pairs, condition, schema)
 
 
 def pair(one: Row, two: Row) -> Row:
-    """Two rows as one; the instant is the same for both, but a pair has no number."""
+    """Return two rows as one. Both have the same instant; a pair has no row number."""
     marks = replace(one.marks, row_number=None)
     time = max(one.time, two.time)
     return replace(one, values=one.values + two.values, time=time, marks=marks, new=one.new or two.new)
 
 
 def distinct(rows: Iterable[Row]) -> list[Row]:
-    """Each row once."""
+    """Return each row once."""
     return in_order(merged(group) for group in groups(rows, lambda row: row.values).values())
 
 
 def minus(left: Iterable[Row], right: Iterable[Row]) -> list[Row]:
-    """The rows of the left that have no equal row in the right, each once."""
+    """Return the rows of the left that have no equal row in the right, each once."""
     gone = {orders(row.values) for row in right}
     return [row for row in distinct(left) if orders(row.values) not in gone]
 
 
 def aggregate(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Row]:
-    """One row per group: the group's items, then its aggregates. No rows, no groups: also without GROUP BY."""
+    """Return one row per group: the group's items, then its aggregates.
+
+    Without rows there is no group, even without GROUP BY.
+    """
     keyed = groups(rows, values_of([item.expr for item in node.group], schema))
     results = [
         replace(merged(group), values=key_of(group[0], node.group, schema) + aggregated(group, node, schema))
@@ -72,7 +75,7 @@ def key_of(row: Row, items: Sequence[Item], schema: Schema) -> Values:
 
 
 def aggregated(group: Sequence[Row], node: Aggregate, schema: Schema) -> Values:
-    """The aggregates of a group; with panes, merged from the partial aggregates of each pane, in order of time."""
+    """Return the aggregates of a group. With panes, partial aggregates of each pane are merged in order of time."""
     if node.pane is None:
         return tuple(fold.result() for fold in folded(group, node, schema))
     length = node.pane
@@ -84,7 +87,7 @@ def aggregated(group: Sequence[Row], node: Aggregate, schema: Schema) -> Values:
 
 
 def folded(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Fold]:
-    """One fold per aggregate call, after taking in the rows."""
+    """Return one fold per aggregate call, after adding the rows."""
     calls = [parsed(item.expr.sql) for item in node.aggregates]
     folds, scope = [new_fold(call) for call in calls], scope_of(schema)
     for row in rows:
@@ -94,7 +97,7 @@ def folded(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Fold]:
 
 
 def groups(rows: Iterable[Row], key: Callable[[Row], Values]) -> dict[Any, list[Row]]:
-    """The rows by key, as GROUP BY compares keys."""
+    """Return the rows by key, with keys compared as in GROUP BY."""
     found: dict[Any, list[Row]] = {}
     for row in rows:
         found.setdefault(orders(key(row)), []).append(row)
@@ -102,7 +105,7 @@ def groups(rows: Iterable[Row], key: Callable[[Row], Values]) -> dict[Any, list[
 
 
 def merged(group: Sequence[Row]) -> Row:
-    """The row that stands for a group: new if any of its rows is."""
+    """Return the row that represents a group. It is new if any of its rows is."""
     return replace(group[0], new=any(row.new for row in group))
 
 

@@ -1,4 +1,4 @@
-"""Rows as the interpreter holds them, and what a run answers. Times are whole microseconds throughout."""
+"""The interpreter's rows, and the answer of a run. All times are whole microseconds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Values: TypeAlias = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The pseudo-columns of an instant (language.md); None where the instant has no such thing."""
+    """The pseudo-columns of an instant; None for those that the instant does not have."""
 
     row_time: int | None = None
     row_number: int | None = None
@@ -22,10 +22,10 @@ class Marks:
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """A row of a stream, or of the relation at an instant; two rows are the same only if they are the same object.
+    """A row of a stream, or of the relation at an instant. Rows are compared by identity.
 
-    `batch` is the batch in which the row can be seen: of its arrival in a record store, of its release in a sequence.
-    `new` says that the row that caused the instant takes part in this one.
+    `batch` is the batch from which the row is visible: the batch of its arrival in a record store, of its release in a
+    sequence. `new` says that the row that caused the instant contributes to this row.
     """
 
     values: Values
@@ -38,21 +38,21 @@ class Row:
 
     @property
     def place(self) -> tuple[int, ...]:
-        """The place in the sequence: event time, arrival (none before any), position in the source."""
+        """The position in the sequence: event time, arrival (rows without one first), position in the source."""
         return self.place_in(0)
 
     def place_in(self, leaf: int) -> tuple[int, ...]:
-        """The place among the rows of several inputs: after event time and arrival, from left to right."""
+        """Return the position among the rows of several inputs: event time, arrival, then inputs from left to right."""
         return (self.time, self.arrival is not None, self.arrival or 0, leaf, self.position)
 
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """When and over what an operator is evaluated.
+    """When and over which rows an operator is evaluated.
 
-    At a row, or every so many rows, `cause` is that row, and `leaf` the number of the operator that it came in by.
-    At a boundary there is none, and `boundary` is the end of the extent. `part` is the part of a partitioned window
-    that is evaluated, None for all. `whole`: the whole relation is emitted, not only what the cause contributes.
+    At a row, or at every n-th row, `cause` is that row and `leaf` the number of the operator that it came in by. At a
+    boundary `cause` is None and `boundary` is the end of the extent. `part` is the evaluated part of a partitioned
+    window, None for all. With `whole` the whole relation is emitted, otherwise only the contribution of the cause.
     """
 
     time: int
@@ -65,7 +65,7 @@ class Instant:
 
     @property
     def place(self) -> tuple[int, ...]:
-        """The place among the instants of all inputs."""
+        """The position among the instants of all inputs."""
         return (self.time,) if self.cause is None else self.cause.place_in(self.leaf)
 
 
@@ -80,7 +80,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """The sync tuple of an extent: every row of the extent that ends at `window_end` has appeared."""
+    """The sync tuple of an extent: all result rows of the extent that ends at `window_end` have appeared."""
 
     window_end: int
     batch: int
@@ -88,9 +88,10 @@ class Sync:
 
 @dataclass(frozen=True, slots=True)
 class Late:
-    """A row behind the punctuation of its stream when it came; `missed` is how many of its windows it missed.
+    """A row behind the punctuation of its stream when it arrived; `missed` counts the windows that it missed.
 
-    Where a row has a place instead (row-level instants, counts, sampling), `missed` is 1 if the place was gone.
+    If the plan reads rows by position (row-level instants, counts, sampling), `missed` is 1 if the position was
+    released.
     """
 
     stream: str
@@ -108,7 +109,7 @@ class Late:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that can have no place: its event time is NULL, or (refused) its key is live on a changelog already."""
+    """A row without an event time, or a refused change, such as an insert whose key is live already."""
 
     stream: str
     alias: str
@@ -120,8 +121,8 @@ class Rejected:
 class Change:
     """A tuple of a changelog: `insert` with its lifetime [valid_from, valid_to), `delete` at a point in time.
 
-    `valid_to` is None where the end is not known. `number` says which tuple it is: a delete has the number of the
-    insert that it ends, which is what the key tells a reader.
+    `valid_to` is None if the end is not known. `number` identifies the tuple: a delete has the number of the insert
+    that it ends. Readers of a real changelog use the key instead.
     """
 
     type: str
@@ -134,7 +135,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """All that a run yields. `rows` and `changes` are in the order of the output."""
+    """The output of a run. `rows` and `changes` are in output order."""
 
     rows: tuple[Result, ...] = ()
     syncs: tuple[Sync, ...] = ()
@@ -145,5 +146,5 @@ class Answer:
 
     @property
     def lost(self) -> tuple[Late, ...]:
-        """The late rows that missed something."""
+        """The late rows that missed at least one window."""
         return tuple(row for row in self.late if row.lost)

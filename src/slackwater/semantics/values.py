@@ -1,7 +1,7 @@
-"""SQL's values: NULL is None, a timestamp is whole microseconds, a DATE is a date, a DECIMAL is a Decimal.
+"""SQL values: NULL is None, a timestamp is whole microseconds, a DATE is a date, a DECIMAL is a Decimal.
 
-Arithmetic is Spark 4's with its default, ANSI: a division by zero and a BIGINT overflow are errors, not NULL
-(`try_divide` and its like give NULL).
+Arithmetic follows Spark 4's default, ANSI: a division by zero and a BIGINT overflow are errors, not NULL. `try_divide`
+and similar functions return NULL.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ GREATEST_BIGINT = 2**63 - 1
 
 
 def order(value: Value) -> tuple[Any, ...]:
-    """Where a value stands in Spark's order: NULL first, NaN after every number.
+    """Return a sort key for Spark's order: NULL first, NaN after every number.
 
     >>> sorted([2.0, None, float("nan"), -1.0], key=order)
     [None, -1.0, 2.0, nan]
@@ -31,17 +31,17 @@ def order(value: Value) -> tuple[Any, ...]:
 
 
 def orders(values: Iterable[Value]) -> tuple[tuple[Any, ...], ...]:
-    """The order of several columns."""
+    """Return the sort key of several columns."""
     return tuple(order(value) for value in values)
 
 
 def same_rows(one: Values, two: Values) -> bool:
-    """Equal as GROUP BY and DISTINCT see it: NULL equals NULL, NaN equals NaN."""
+    """Return whether rows are equal in GROUP BY and DISTINCT: NULL equals NULL, NaN equals NaN."""
     return orders(one) == orders(two)
 
 
 def compared(one: Value, two: Value) -> int | None:
-    """-1, 0 or 1; None (unknown) where either is NULL."""
+    """Return -1, 0 or 1, or None (unknown) if either value is NULL."""
     if one is None or two is None:
         return None
     one, two = together(one, two)
@@ -50,7 +50,7 @@ def compared(one: Value, two: Value) -> int | None:
 
 
 def together(one: Value, two: Value) -> tuple[Value, Value]:
-    """Both operands in the wider of their types: a DOUBLE makes the other a DOUBLE."""
+    """Return both operands in the wider of their types: a DOUBLE makes the other a DOUBLE."""
     if isinstance(one, float) and isinstance(two, Decimal):
         return one, float(two)
     if isinstance(one, Decimal) and isinstance(two, float):
@@ -59,33 +59,33 @@ def together(one: Value, two: Value) -> tuple[Value, Value]:
 
 
 def arithmetic(operation: Callable[[Value, Value], Value], one: Value, two: Value) -> Value:
-    """NULL if either is NULL, else the operation in the wider type."""
+    """Return NULL if either value is NULL, else the result of the operation in the wider type."""
     if one is None or two is None:
         return None
     return bounded(operation(*together(one, two)))
 
 
 def bounded(value: Value) -> Value:
-    """The value, if a BIGINT can hold it."""
+    """Return the value if a BIGINT can hold it, else raise."""
     if isinstance(value, int) and not -GREATEST_BIGINT - 1 <= value <= GREATEST_BIGINT:
         raise RunError("SW-581", f"{value} does not fit a BIGINT", hint="use DECIMAL or DOUBLE, or a try_ function")
     return value
 
 
 def divided(one: Value, two: Value) -> Value:
-    """`/`: of whole numbers a DOUBLE; by zero an error."""
+    """Return `one / two`, a DOUBLE for whole numbers. Raise on division by zero."""
     _refuse_zero(two)
     return one / two
 
 
 def whole_divided(one: Value, two: Value) -> Value:
-    """`div`: the quotient without its fraction."""
+    """Return `one div two`: the quotient without its fraction."""
     _refuse_zero(two)
     return int(one / two) if isinstance(one, float) else int(one // two if (one < 0) == (two < 0) else -(-one // two))
 
 
 def remainder(one: Value, two: Value) -> Value:
-    """`%`: with the sign of the dividend, as in Java."""
+    """Return `one % two`, with the sign of the dividend, as in Java."""
     _refuse_zero(two)
     if isinstance(one, float) or isinstance(two, float):
         return math.fmod(one, two)

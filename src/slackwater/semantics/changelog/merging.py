@@ -1,6 +1,6 @@
-"""Aggregate, distinct, minus: one output tuple stands for many of the input.
+"""Aggregate, distinct, minus: one output tuple combines many input tuples.
 
-What begins at one moment does so in the order of its columns, NULL first, as at an instant (semantics.relational).
+Tuples that begin at the same moment are sorted by their columns, NULL first, as in `semantics.relational`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from slackwater.semantics.rows import Row, Values
 from slackwater.semantics.values import orders, same_rows
 
 Value = Callable[[list[Row]], Values | None]
-"""What an aggregate makes of the rows of one group; None of no rows."""
+"""Returns the aggregates of the rows of one group, or None for no rows."""
 
 
 def aggregate(log: Log, key: Callable[[Row], Any], value: Value) -> Log:
-    """APAS 3.2: at each input the group's new value, valid until it would next change or end by what is known.
+    """Return the changelog of an aggregate (APAS 3.2): at each input, the group's new value and its bound.
 
-    The previous value of the group is ended by a negative if its bound was later. When a bound has come and the group
-    lives on, its value from then on follows.
+    The bound is the time at which the value would next change or end, as far as is known. A negative tuple ends the
+    previous value of the group if its bound was later. When a bound has passed and the group lives on, the next value
+    follows.
     """
     living = Living()
     shown: dict[Any, Temporal] = {}
@@ -47,7 +48,7 @@ def aggregate(log: Log, key: Callable[[Row], Any], value: Value) -> Log:
 
 
 def current(members: Sequence[Temporal], time: int, value: Value) -> Temporal:
-    """The value of a group at a moment, bounded by the first expiry of a member that would change it."""
+    """Return the value of a group at a moment, bounded by the first expiry of a member that would change it."""
     now = value([each.row for each in members])
     for end in sorted({each.end for each in members} - {END_OF_TIME}):
         then = value([each.row for each in members if each.end > end])
@@ -57,16 +58,16 @@ def current(members: Sequence[Temporal], time: int, value: Value) -> Temporal:
 
 
 def distinct(log: Log) -> Log:
-    """One live tuple per value; when it ends and another with the value lives on, that one takes over (APAS 3.4)."""
+    """Return one live tuple per value. When it ends, another live tuple with the same value takes over (APAS 3.4)."""
     return minus(log, Log.of([]))
 
 
 def minus(left: Log, right: Log) -> Log:
-    """S - R by matching columns, each value once: a match on R ends the S tuple (APAS 3.5).
+    """Return S - R by matching columns, each value once: a match on R ends the S tuple (APAS 3.5).
 
-    When the R tuple ends, an S tuple that still lives comes back (figure 6). Which S tuple stands for a value is
-    settled until it ends; then of those that live the one with the latest bound takes over, so that the next to do so
-    is as far off as can be; of equal ones the first that came.
+    When the R tuple ends, a live S tuple comes back (figure 6). One S tuple represents a value until it ends; then the
+    live tuple with the latest bound takes over, which makes takeovers rare. Among equal bounds the first to arrive is
+    chosen.
     """
     ones, twos = Living(), Living()
     shown: dict[Any, tuple[Temporal, Temporal]] = {}
@@ -100,7 +101,7 @@ def in_order(events: Sequence[Event]) -> list[Event]:
 
 
 def by_key(tuples: Sequence[Temporal], key: Callable[[Row], Any]) -> dict[Any, list[Temporal]]:
-    """Tuples by key, in the order in which they came."""
+    """Return the tuples by key, in order of arrival."""
     found: dict[Any, list[Temporal]] = {}
     for each in tuples:
         found.setdefault(key(each.row), []).append(each)

@@ -1,4 +1,4 @@
-"""The changelog of a plan: which operator is which function of its inputs' changelogs."""
+"""The changelog of a plan: each operator is a function of its inputs' changelogs."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Changes:
     refused: list[Rejected] = field(default_factory=list)
 
     def log(self, plan: Plan) -> Log:
-        """The changelog of an operator over the disorder-controlled order of its streams."""
+        """Return the changelog of an operator over the disorder-controlled order of its streams."""
         instants = instants_of(plan)
         if instants.at_boundaries and not changing(plan) and not differing(plan):
-            # An answer at a boundary stands until the next one.
+            # An answer at a boundary lasts until the next boundary.
             return sources.of_stream(self.run.stream(plan), instants.every.amount)
         match plan:
             case Scan(change_type=None):
@@ -70,7 +70,10 @@ class Changes:
                 return self.relational(plan)
 
     def replaced(self, plan: Plan) -> Log:
-        """A window that counts rows, or jumps: its rows are those of its last instant. A frequency alone samples."""
+        """Return the changelog of a tuple window or a jumping window: the rows of its last instant live.
+
+        A frequency without a window samples rows.
+        """
         if changing(plan) or not (is_jump(plan) or isinstance(plan, Window) or plain(inputs(plan)[0])):
             raise QueryError(
                 "SW-243", "rows that may still change cannot be counted", hint="count them in the query that reads this"
@@ -81,7 +84,7 @@ class Changes:
         return sources.of_instants([(instant, self.run.relation(plan, instant)) for instant in instants])
 
     def relational(self, plan: Plan) -> Log:
-        """What stands between the windows and the root."""
+        """Return the changelog of an operator between the windows and the root."""
         match plan:
             case Select(child=child):
                 return pointwise.filtered(self.log(child), lambda row: holds(plan.condition, schema_of(child), row))
@@ -115,14 +118,14 @@ class Changes:
 
 
 def changing(plan: Plan) -> bool:
-    """Whether a plan's rows may be ended by what comes later, so that only its changelog says what it means."""
+    """Return whether later rows may end a plan's rows. Only a changelog can show such a plan."""
     incoming = any(isinstance(node, Scan) and node.change_type for node in walk(plan))
     inner = [node for node in walk(plan) if isinstance(node, (Subquery, View))]
     return incoming or bool(no_final_answer(plan)) or any(no_final_answer(node.query) for node in inner)
 
 
 def differing(plan: Plan) -> bool:
-    """Whether a UNION puts answers together that stand for different times: each until the next of its own side."""
+    """Return whether a UNION combines sides with different boundaries. An answer lasts until the next of its side."""
     match plan:
         case Union(left=left, right=right):
             return instants_of(left).every != instants_of(right).every or differing(left) or differing(right)
@@ -133,7 +136,7 @@ def differing(plan: Plan) -> bool:
 
 
 def plain(plan: Plan) -> bool:
-    """Whether an operator yields a stream that no window was put over."""
+    """Return whether an operator yields a stream without a window."""
     match plan:
         case Scan() | Subquery() | View():
             return True

@@ -1,4 +1,4 @@
-"""Range window, filter, map, union, join: each output tuple comes from one tuple, or a pair, of the input."""
+"""Range window, filter, map, union, join: each output tuple comes from one input tuple, or from a pair."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from slackwater.semantics.rows import Row
 
 
 def mapped(log: Log, change: Callable[[Temporal], Temporal | None]) -> Log:
-    """Each tuple changed, or left out where `change` gives None; a negative follows the tuple that it ends.
+    """Return the log with each tuple changed, or dropped if `change` returns None. Negatives follow their tuples.
 
-    A negative is sent only if the bound of what it ends was too late.
+    A negative is sent only if the bound of the tuple that it ends was later.
     """
     images: dict[Temporal, Temporal] = {}
     events: list[Event] = []
@@ -28,29 +28,29 @@ def mapped(log: Log, change: Callable[[Temporal], Temporal | None]) -> Log:
 
 
 def range_window(log: Log, length: int) -> Log:
-    """t -> [t, t + r): the lifetime is known at birth, no negative is needed."""
+    """Bound lifetimes by t -> [t, t + r). The end is known when a row begins, so no negative is needed."""
     return mapped(log, lambda each: cut(each, min(each.end, each.start + length)))
 
 
 def filtered(log: Log, keep: Callable[[Row], bool]) -> Log:
-    """Lifetimes pass through."""
+    """Return the tuples whose row is kept, with unchanged lifetimes."""
     return mapped(log, lambda each: each if keep(each.row) else None)
 
 
 def projected(log: Log, change: Callable[[Row], Row]) -> Log:
-    """Lifetimes pass through."""
+    """Return the tuples with changed rows and unchanged lifetimes."""
     return mapped(log, lambda each: Temporal(change(each.row), each.end))
 
 
 def union(left: Log, right: Log) -> Log:
-    """Lifetimes pass through; at one moment the left comes first."""
+    """Return the tuples of both logs with unchanged lifetimes; at one moment the left ones come first."""
     return Log.of([*left, *right])
 
 
 def join(left: Log, right: Log, pairs: Callable[[list[Row], list[Row]], list[Row]]) -> Log:
-    """The lifetime of a pair is the intersection (APAS 3.1).
+    """Return the joined pairs. The lifetime of a pair is the intersection of its tuples' lifetimes (APAS 3.1).
 
-    A negative on an input ends the pairs that it shortens, and none whose upper bound had passed anyway (figure 2).
+    A negative on an input ends the pairs that it shortens, but no pair whose upper bound had already passed (figure 2).
     """
     ones, twos = Living(), Living()
     joined: dict[tuple[Temporal, Temporal], Temporal] = {}

@@ -1,4 +1,4 @@
-"""What a changelog says: the table at a point in time."""
+"""Replay a changelog: the table at a point in time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from slackwater.semantics.rows import Change, Value
 
 
 def table_at(changes: Iterable[Change], time: int) -> list[Mapping[str, Value]]:
-    """The rows that live at a point in time, in the order in which they came.
+    """Return the rows that live at a point in time, in the order in which they began.
 
     >>> log = [Change("insert", {"v": 1}, 0, 9, 0, 1), Change("delete", {"v": 1}, 4, 4, 0, 1)]
     >>> table_at(log, 3), table_at(log, 4)
@@ -20,5 +20,5 @@ def table_at(changes: Iterable[Change], time: int) -> list[Mapping[str, Value]]:
 
 
 def alive(change: Change, time: int) -> bool:
-    """Whether a positive tuple's own bound has not come."""
+    """Return whether the bound of a positive tuple has not passed."""
     return change.valid_to is None or change.valid_to > time

@@ -1,4 +1,4 @@
-"""Where lifetimes begin: streams, windows that count rows, changelogs that come in as rows."""
+"""Where lifetimes begin: streams, tuple windows, and changelogs that arrive as rows."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from slackwater.semantics.values import orders
 BEGINS = ("insert", "update_postimage")
 ENDS = ("delete", "update_preimage")
 BOUND = "_valid_to"
-"""The column of a changelog, as EMIT CHANGES writes it, that says how long a row lives at the latest."""
+"""The column of a changelog, as EMIT CHANGES writes it, with the latest end of a row's lifetime."""
 
 
 def of_stream(rows: Iterable[Row], length: int | None = None) -> Log:
-    """Rows that live for ever; at boundaries of SLIDE s, until the next (`length` is s)."""
+    """Return rows that live for ever or, at boundaries of SLIDE s, until the next boundary (`length` is s)."""
     ends = ((row, END_OF_TIME if length is None else row.time + length) for row in rows)
     return Log.of(Event(row.time, Temporal(row, end)) for row, end in ends)
 
 
 def of_instants(relations: Sequence[tuple[Instant, list[Row]]]) -> Log:
-    """A window whose rows leave when others come: what is in the relation of its last instant lives.
+    """Return the changelog of a window whose rows leave when others come: the relation of its last instant lives.
 
-    When that will end is not known at birth: a row lives until a negative says otherwise. Of several instants of one
-    part at one time the last counts. What begins at one time does so in sequence order, whichever part it is of.
+    The end is not known when a row begins: the row lives until a negative tuple ends it. If one part has several
+    instants at one time, the last counts. Rows that begin at one time do so in sequence order, across all parts.
     """
     settled = {(instant.time, instant.part): rows for instant, rows in relations}
     living: dict[Any, dict[Any, Temporal]] = {}
@@ -46,14 +46,14 @@ def of_instants(relations: Sequence[tuple[Instant, list[Row]]]) -> Log:
 
 @dataclass(slots=True)
 class Incoming:
-    """A stream whose rows carry a change type (CHANGELOG BY): which keys live, and which rows were refused."""
+    """A stream whose rows carry a change type (CHANGELOG BY): the live keys and the refused rows."""
 
     scan: Scan
     living: dict[Any, Temporal] = field(default_factory=dict)
     refused: list[Rejected] = field(default_factory=list)
 
     def log(self, rows: Sequence[Row]) -> Log:
-        """The changelog that the rows state, moment by moment."""
+        """Return the changelog that the rows state, moment by moment."""
         events: list[Event] = []
         for time in sorted({row.time for row in rows}):
             before = dict(self.living)
@@ -66,9 +66,10 @@ class Incoming:
         return Log.of(events)
 
     def take(self, row: Row) -> None:
-        """One row: a key that lives already is refused, a delete of a key that does not live changes nothing.
+        """Apply one row. An insert of a live key and an unknown change type are refused.
 
-        A key whose bound has come does not live; a row whose bound is its own time lives for no time.
+        A delete of a key that is not live changes nothing. A key whose bound has passed is not live. A row whose bound
+        is its own time has an empty lifetime.
         """
         given = dict(zip((each.name for each in self.scan.fields), row.values, strict=True))
         kind = str(given[self.scan.change_type or ""]).lower()
@@ -82,11 +83,11 @@ class Incoming:
         elif bound <= row.time:
             self.living.pop(key, None)
         else:
-            self.living.pop(key, None)  # what begins at one time does so in the order of the rows
+            self.living.pop(key, None)  # reinsert at the end: tuples of one moment keep the order of the rows
             self.living[key] = Temporal(row, bound)
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The declared key; without one, every column that says what the row is and not when it came."""
+        """The declared key. Without one: every column except change type, event time, arrival and bound."""
         besides = (self.scan.change_type, self.scan.event_time, self.scan.arrival, BOUND)
         return self.scan.key or tuple(each.name for each in self.scan.fields if each.name not in besides)

@@ -1,4 +1,4 @@
-"""Tuples with lifetimes, logs of them, and which of them live at a moment."""
+"""Tuples with lifetimes, logs of tuples, and the tuples that live at a moment."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from slackwater.semantics.rows import Marks, Row, Values
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Temporal:
-    """APAS definition 1: a row that holds from `start`, at the latest until `end`.
+    """APAS definition 1: a row that holds from `start` until `end` at the latest.
 
-    Each is itself: a negative tuple names the one that it ends, which is what a primary key is for.
+    Tuples are compared by identity: a negative tuple refers to the tuple that it ends. Real changelogs use the primary
+    key.
     """
 
     row: Row
@@ -33,13 +34,13 @@ def born(values: Values, start: int, end: int) -> Temporal:
 
 
 def cut(tuple_: Temporal, end: int) -> Temporal:
-    """The same row with another bound."""
+    """Return the same row with another bound."""
     return Temporal(replace(tuple_.row), end)
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A positive tuple at its start, or the negative tuple that ends one at a point in time."""
+    """The start of a positive tuple, or the negative tuple that ends one."""
 
     at: int
     tuple: Temporal
@@ -48,7 +49,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """A changelog: events by the time at which they happen, negatives before positives."""
+    """A changelog: events by time, negatives before positives."""
 
     events: dict[int, list[Event]]
 
@@ -67,7 +68,7 @@ class Log:
 
 
 def moments(*logs: Log) -> list[int]:
-    """Every time at which a tuple of the logs begins, is ended, or expires."""
+    """Return every time at which a tuple of the logs begins, is ended, or expires."""
     times = {event.at for log in logs for event in log}
     ends = {event.tuple.end for log in logs for event in log if event.positive}
     return sorted(times | (ends - {END_OF_TIME}))
@@ -75,18 +76,18 @@ def moments(*logs: Log) -> list[int]:
 
 @dataclass(slots=True)
 class Living:
-    """The tuples of one input that live, in the order in which they came."""
+    """The live tuples of one input, in order of arrival."""
 
     tuples: list[Temporal] = field(default_factory=list)
     ended: list[Temporal] = field(default_factory=list)
-    """Those that a negative tuple ended at this moment."""
+    """Tuples that a negative tuple ended at this moment."""
     expired: list[Temporal] = field(default_factory=list)
-    """Those whose bound is this moment."""
+    """Tuples whose bound is this moment."""
     new: list[Temporal] = field(default_factory=list)
-    """Those that begin at this moment."""
+    """Tuples that begin at this moment."""
 
     def go_on_to(self, time: int, log: Log) -> None:
-        """Take in what happens at the next moment."""
+        """Apply the events of the next moment."""
         events = log.at(time)
         negated = [event.tuple for event in events if not event.positive]
         self.ended = [each for each in self.tuples if each in negated]
@@ -97,5 +98,5 @@ class Living:
 
     @property
     def touched(self) -> list[Temporal]:
-        """What an input, not the passing of time, changed at this moment."""
+        """Tuples that an input changed at this moment, and not the passing of time."""
         return self.ended + self.new
