@@ -1,4 +1,4 @@
-"""Trees to plans: set operations, sources and EMIT; the selects themselves are bound in `selects`."""
+"""Turn syntax trees into plans: set operations, sources and EMIT. `selects` binds the selects themselves."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from slackwater.lang.source import Source
 from slackwater.lang.sources import Windowing
 
 MOST_OPERANDS = 64
+"""The most queries combined by set operations, which bounds the depth of a plan."""
 QUERY_ARGS = {"this", "expression", "distinct", "emit", "alias"}
 FOREIGN_ARGS = {
     "order": ("ORDER BY", "order the rows where they are read: a stream has no end to sort by"),
@@ -50,14 +51,14 @@ SET_OPERATIONS: dict[type[exp.SetOperation], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Binder:
-    """Binds the queries of one text; `mode` is what the query at hand emits."""
+    """Binds the queries of one text; `mode` says what the current query emits."""
 
     source: Source
     catalog: Catalog
     mode: Mode = Mode.FINAL
 
     def root(self, tree: exp.Expr) -> Emit:
-        """The canonical plan of a whole query."""
+        """Return the canonical plan of a whole query."""
         tree, emit = self._unwrapped(tree)
         said = emit.name if emit else "FINAL"
         mode = Mode.CHANGES if said.startswith("CHANGES") else Mode.FINAL
@@ -67,7 +68,7 @@ class Binder:
         return plan
 
     def nested(self, tree: exp.Expr) -> Plan:
-        """A query inside another one."""
+        """Return the plan of a query inside another query."""
         tree, emit = self._unwrapped(tree)
         if emit:
             raise QueryError(
@@ -87,13 +88,13 @@ class Binder:
         )  # fmt: skip
 
     def answer(self, plan: Plan, blamed: exp.Expr | None) -> None:
-        """Check that an operator has a final answer, if one is asked for."""
+        """Raise if the query asks for final answers and this operator has none."""
         if self.mode is Mode.FINAL:
             with self.source.blaming(blamed):
                 check_answer(plan)
 
     def refuse(self, tree: exp.Expr, known: set[str]) -> None:
-        """Parts of SQL that have no meaning here are errors that say what to use instead."""
+        """Raise if the tree has a part of SQL without a meaning here. The error says what to use instead."""
         for key, value in tree.args.items():
             if key in known or not value:
                 continue
@@ -105,12 +106,12 @@ class Binder:
             )  # fmt: skip
 
     def named(self, name: exp.Identifier) -> str:
-        """A name that is given to something: plans write `alias.name`, so that none may hold a dot."""
+        """Return the name of an identifier. It must not hold a dot, because plans write `alias.name`."""
         with self.source.blaming(name):
             return check_name(name.name)
 
     def _unwrapped(self, tree: exp.Expr) -> tuple[exp.Expr, exp.Expr | None]:
-        """A query without its parentheses, and its EMIT, wherever that stands."""
+        """Return a query without its parentheses, and its EMIT, inside or outside of them."""
         emit = tree.args.get("emit")
         while isinstance(tree, exp.Subquery):
             self.refuse(tree, QUERY_ARGS)
@@ -141,7 +142,7 @@ class Binder:
         return with_common_types(plan)
 
     def item(self, tree: exp.Expr) -> Plan:
-        """An item of FROM."""
+        """Return the plan of an item of FROM."""
         windowing = Windowing(self.source, tree.meta.get(BRACKET))
         if isinstance(tree, exp.Subquery):
             return windowing.windowed(self._subquery(tree, windowing))
@@ -178,7 +179,7 @@ class Binder:
         return View(view.name, alias, query, view.key)
 
     def joined(self, left: Plan, tree: exp.Join, right: Plan, aliases: dict[str, str]) -> Plan:
-        """One more source at the right."""
+        """Return the join of a plan with one more source on the right."""
         self._check_join(tree)
         plan = Join(left, right)
         with self.source.blaming(tree.this):
@@ -208,7 +209,7 @@ class Binder:
 
 
 def _instead(side: str, kind: str, *, nested: bool) -> str:
-    """Return what to write in the place of a join that is not an inner one with a condition."""
+    """Return what to write instead of a join that is not an inner join with a condition."""
     match side, kind:
         case _, "SEMI":
             return "write JOIN ... ON, and SELECT DISTINCT of the left columns"

@@ -22,7 +22,7 @@ PERCENTAGE = re.compile(r"\d{1,18}\.?\d{0,18}|\.\d{1,18}")
 
 
 class ClauseParser(Reader):
-    """Reads brackets, in any order of clauses, in any case, with or without commas."""
+    """Parses brackets: clauses in any order and case, with or without commas."""
 
     CLAUSE_PARSERS: ClassVar[dict[str, Callable[[ClauseParser, int], Clause]]] = {
         "RANGE": lambda self, start: self._length_clause("RANGE", start),
@@ -40,7 +40,7 @@ class ClauseParser(Reader):
         return self._curr.token_type == OPEN
 
     def bracket(self, allowed: tuple[str, ...] = CLAUSES) -> Bracket:
-        """From `[`, which is the current token, to `]`."""
+        """Parse from `[`, which is the current token, to `]`."""
         start = self._curr.start
         opening = token_span(self._curr)
         self._advance()
@@ -91,7 +91,7 @@ class ClauseParser(Reader):
         example = EXAMPLES.get(word, "5 minutes or 100 tuples")
         start = self._curr.start
         number = self._whole_number(f"{word} {example}")
-        overlapping = self._curr and self._curr.start == self._prev.start  # 30s is a number with a suffix to Spark
+        overlapping = self._curr and self._curr.start == self._prev.start  # Spark parses 30s as a number with a suffix
         if not self._curr or overlapping or not self._curr.text[:1].isalpha():
             raise self.problem(
                 "SW-110", f"{word} {number} has no unit", expected=f"{word} {example}",
@@ -142,7 +142,7 @@ class ClauseParser(Reader):
         return Clause("DRATIO", self.since(start), length=within, ratio=ratio, estimator=estimator)
 
     def _estimator(self) -> str:
-        """Names such as `two-max` are three tokens."""
+        """Parse the name of an estimator. Names such as `two-max` are three tokens."""
         start = self._curr.start if self._curr else self.here()[0]
         parts = [self.name("an estimator").name]
         while self._match(TokenType.DASH):
@@ -166,7 +166,7 @@ class ClauseParser(Reader):
         return Clause("FREQUENCY", self.since(start), length=length, columns=tuple(columns))
 
     def _clause_follows(self) -> bool:
-        """After a comma: another clause, rather than another column that is named like one."""
+        """Return whether another clause follows a comma, rather than a column with the name of a clause."""
         after = self._tokens[self._index + 2] if self._index + 2 < self._tokens_size else None
         ends = after is None or after.token_type in (TokenType.COMMA, TokenType.R_BRACKET, TokenType.DOT)
         return self._next.text.upper() in CLAUSES and not ends

@@ -1,4 +1,4 @@
-"""sqlglot's complaints in this language's words."""
+"""Translate sqlglot's parse errors into errors of this language."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PARTS = {"Where": "a condition after WHERE", "Having": "a condition after HAVING
 
 
 def unread(complaint: UnparsedError, source: Source) -> QueryError:
-    """The error for a token that sqlglot could make nothing of."""
+    """Return the error for a token that sqlglot could not parse."""
     token, previous = complaint.token, complaint.previous
     span = token_span(token) if token else ((previous.end + 1, previous.end + 2) if previous else (0, 1))
     message = f"'{token.text[:40]}' is not expected here" if token else "the statement ends too early"

@@ -1,4 +1,4 @@
-"""Statements to declarations: what each one adds to a script, and which names later ones may use."""
+"""Turn statements into declarations, in order: a statement may use only names declared before it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from slackwater.lang.source import Source
 
 
 class ScriptReader:
-    """Takes statements in, one by one: each may name what those before it declared."""
+    """Collects the declarations of statements, one by one. Each may use the names declared before it."""
 
     def __init__(self, source: Source, catalog: Catalog) -> None:
         self.source = source
@@ -124,7 +124,7 @@ class ScriptReader:
 
 
 def _metadata(statement: syntax.CreateStream, declared: set[str]) -> list[Field]:
-    """The metadata of Kafka that a stream names as clock or sender and does not declare."""
+    """Return Kafka's metadata columns that a stream names as clock or sender without declaring them."""
     if statement.format.lower() != "kafka":
         return []
     named = {column.name.lower() for column in statement.roles.values()} - declared

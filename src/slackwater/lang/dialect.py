@@ -1,4 +1,4 @@
-"""The dialect: Spark SQL as sqlglot reads it, with this language's brackets, statements and EMIT hooked in."""
+"""The sqlglot dialect: Spark SQL with this language's brackets, statements and EMIT."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slackwater.lang.statements import StatementParser
 
 
 class Slackwater(Spark):
-    """Spark's dialect; words of commands are plain words, as no statement here is passed on unread."""
+    """Spark's dialect. Words that begin Spark commands are plain words, because every statement is parsed here."""
 
     class Tokenizer(Spark.Tokenizer):
         COMMANDS: ClassVar = set()

@@ -1,4 +1,4 @@
-"""Fields of structs: whether a path of names leads somewhere in a type."""
+"""Check paths of field names in struct types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ OPAQUE = ("unknown", "variant", "map", "array")
 
 
 def check_path(kind: str, path: list[str]) -> None:
-    """An error, where a path leads out of a type.
+    """Raise if a type does not have the field that the path names.
 
     >>> check_path("struct<x:int,y:struct<z:string>>", ["y", "z"])
     >>> check_path("int", ["x"])

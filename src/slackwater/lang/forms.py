@@ -1,4 +1,4 @@
-"""One form for what Spark SQL can say in several ways, so that plans name few functions; and what they never name."""
+"""Normal forms of expressions that Spark SQL can write in several ways, and expressions that are refused."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ SYNONYMS: dict[str, type[exp.Func]] = {
     "some": exp.LogicalOr,
 }
 SKIPPING_NULLS = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-"""Aggregates for which a row that is filtered out and a row whose value is NULL are the same."""
+"""Aggregates that treat a filtered row like a row whose value is NULL."""
 REFORMED = (exp.Anonymous, exp.Filter, exp.WithinGroup, exp.Paren, exp.Dot)
 """The nodes that `reformed` may change."""
 
 
 def normal(tree: Tree) -> Tree:
-    """A tree in which everything has its one form, from the leaves up; the tree given is changed."""
+    """Return the tree with every node in its normal form, from the leaves up. The argument is changed in place."""
     for node in reversed([each for each in tree.walk(bfs=False) if isinstance(each, REFORMED)]):
         tree = replaced(tree, node, reformed(node))
     return tree
 
 
 def replaced(tree: Tree, node: Tree, new: Tree) -> Tree:
-    """The tree with a node of it replaced by another one."""
+    """Return the tree with one of its nodes replaced by another."""
     if node is tree:
         return new
     if new is not node:
@@ -39,7 +39,7 @@ def replaced(tree: Tree, node: Tree, new: Tree) -> Tree:
 
 
 def reformed(node: Tree) -> Tree:
-    """The one form of a node: MEAN(x) is AVG(x), f(x).y is f(x)['y']; parentheses around a column say nothing."""
+    """Return the normal form of a node: AVG(x) for MEAN(x), f(x)['y'] for f(x).y, no parentheses around a column."""
     match node:
         case exp.Anonymous() if len(node.expressions) == 1 and node.name.lower() in SYNONYMS:
             return SYNONYMS[node.name.lower()](this=node.expressions[0])
@@ -56,7 +56,7 @@ def reformed(node: Tree) -> Tree:
 
 
 def _filtered(call: Tree, condition: Tree) -> Tree:
-    """AVG(x) FILTER (WHERE c) is AVG(CASE WHEN c THEN x END)."""
+    """Turn AVG(x) FILTER (WHERE c) into AVG(CASE WHEN c THEN x END)."""
     counted = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
     value = exp.Literal.number(1) if isinstance(counted[0], exp.Star) else counted[0].copy()
     counted[0].replace(exp.Case(ifs=[exp.If(this=condition, true=value)]))
@@ -64,14 +64,14 @@ def _filtered(call: Tree, condition: Tree) -> Tree:
 
 
 def _percentile(node: exp.WithinGroup) -> Tree:
-    """PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x) is PERCENTILE(x, p); sqlglot would write an approximation."""
+    """Turn PERCENTILE_CONT(p) WITHIN GROUP (ORDER BY x) into PERCENTILE(x, p). Sqlglot would write an approximation."""
     ordered = node.expression.expressions[0]
     return node if ordered.args.get("desc") else exp.Quantile(this=ordered.this, quantile=node.this.this)
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Something that sqlglot reads and this language has no meaning for."""
+    """An expression that sqlglot parses but this language refuses."""
 
     kinds: tuple[type[exp.Expr], ...]
     what: str
@@ -143,5 +143,5 @@ FOREIGN = (
 
 @lru_cache(maxsize=1024)
 def foreign_to(kinds: tuple[type, ...]) -> tuple[Foreign, ...]:
-    """What a node of these kinds (a class and those above it) could be that has no meaning here."""
+    """Return the refused forms that a node of these kinds (its class and base classes) could have."""
     return tuple(each for each in FOREIGN if set(each.kinds) & set(kinds))

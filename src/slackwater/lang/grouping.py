@@ -1,4 +1,4 @@
-"""GROUP BY and aggregates: calls leave the select list and HAVING, and columns take their place."""
+"""GROUP BY and aggregates: calls in the select list and HAVING are replaced by columns of an aggregate."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from slackwater.lang.forms import normal
 from slackwater.lang.scope import Scope, canonical
 
 LONGEST_NAME = 60
+"""Characters of a generated column name; longer ones are cut."""
 
 
 class Names:
-    """Names that differ without regard to case; one that is taken gets a number behind it.
+    """Unique names, compared without regard to case. A taken name gets a number appended.
 
     >>> names = Names(["COUNT", "count_2"])
     >>> names.new("count"), names.new("sum"), names.new("count")
@@ -49,12 +50,12 @@ class Grouping:
     names: Names = field(default_factory=Names)
 
     def add_group(self, tree: Tree) -> None:
-        """A canonical tree to group by; a second mention of it adds nothing."""
+        """Add a canonical tree to the grouping, unless it is there already."""
         if tree not in self.group:
             self.group[tree] = self.names.new(natural_name(tree))
 
     def above(self, tree: Tree) -> Tree:
-        """The canonical tree of an expression as it reads above the aggregate."""
+        """Return the canonical tree of an expression in terms of the aggregate's output columns."""
         return canonical(normal(self._replaced(tree.copy())))
 
     def plan(self, child: Plan) -> Aggregate:
@@ -86,7 +87,7 @@ class Grouping:
 
 
 def natural_name(tree: Tree) -> str:
-    """What an expression without an alias is called.
+    """Return the column name of an expression without an alias.
 
     >>> from slackwater.algebra.expressions import parsed
     >>> [natural_name(parsed(sql)) for sql in ("MAX(speed)", "COUNT(*)", "Id", "LAST(B.speed)", "a + 1", "s['x']")]

@@ -1,7 +1,7 @@
-"""Text to tokens: limits first, then sqlglot's tokeniser, then what only this language knows.
+"""Turn text into tokens: check limits, run sqlglot's tokeniser, then apply the additions of this language.
 
-Variables are filled in here, on tokens rather than on text: a value inside a string literal becomes part of that
-literal's value and elsewhere it becomes exactly one token, so that no value can add a clause or a statement.
+Variables are filled in here, on tokens rather than on text. A value inside a string literal becomes part of that
+literal; elsewhere it becomes exactly one token. So no value can add a clause or a statement.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from slackwater.lang.reading import EMIT, OPEN
 from slackwater.lang.source import Source, token_span
 from slackwater.lang.syntax import CLAUSES
 
+# Limits of a text, in characters, tokens, levels of parentheses, and characters of a name. They bound the time and the
+# stack that a hostile text can take; larger values admit longer queries.
 LONGEST_TEXT = 200_000
 MOST_TOKENS = 10_000
 DEEPEST = 40
@@ -35,7 +37,7 @@ _NOT_BEFORE_EMIT = (TokenType.DOT, TokenType.ALIAS, TokenType.COMMA, TokenType.S
 
 
 def tokens_of(source: Source, variables: Mapping[str, str]) -> list[Token]:
-    """The tokens of a text, brackets matched, clause brackets told apart from subscripts, variables filled in."""
+    """Return the tokens of a text, with brackets matched, clause brackets marked and variables filled in."""
     _check_text(source)
     _check_closed(source)
     try:
@@ -73,7 +75,7 @@ def _check_text(source: Source) -> None:
 
 
 def _check_closed(source: Source) -> None:
-    """Every string, quoted name and comment ends: the tokeniser does not say where one that does not began."""
+    """Raise if a string, quoted name or comment does not end. The tokeniser does not report where it began."""
     at, text = 0, source.text
     while found := _STARTS.search(text, at):
         if found.group() == "/*":
@@ -94,7 +96,7 @@ def _check_closed(source: Source) -> None:
 
 
 def _comment_end(text: str, start: int) -> int:
-    """The end of a comment, which may hold others; -1 if it has none."""
+    """Return the end of a comment, which may hold nested comments; -1 if it does not end."""
     depth = 0
     for found in re.finditer(r"/\*|\*/", text[start:]):
         depth += 1 if found.group() == "/*" else -1
@@ -111,7 +113,7 @@ def _untokenised(source: Source) -> QueryError:
 
 
 def _filled(tokens: list[Token], source: Source, variables: Mapping[str, str]) -> list[Token]:
-    """Replace ${NAME}: in literals by the value as it is, elsewhere by the value's one token."""
+    """Replace ${NAME}: in literals by the text of the value, elsewhere by one token."""
     filled: list[Token] = []
     at = 0
     while at < len(tokens):
@@ -164,7 +166,7 @@ def _one_token(name: str, whole: Token, source: Source, variables: Mapping[str, 
 
 
 def _joined(tokens: list[Token]) -> list[Token]:
-    """`name$late`, the late rows of a pipeline, is one name; so are the others of SIDES, and `name$stream$late`."""
+    """Merge `name$late` (or another of SIDES, or `name$stream$late`) into one token."""
     joined: list[Token] = []
     for token in tokens:
         whole = token
@@ -178,14 +180,14 @@ def _joined(tokens: list[Token]) -> list[Token]:
 
 
 def _ends(before: list[Token], token: Token) -> bool:
-    """Whether a name and `$` stand right before a token."""
+    """Return whether a name and `$` come right before a token."""
     if len(before) < 2 or before[-1].text != "$":
         return False
     return before[-2].end + 1 == before[-1].start and before[-1].end + 1 == token.start
 
 
 def _retyped(tokens: list[Token]) -> list[Token]:
-    """A bracket that opens clauses, and EMIT, get token types of their own, so that expressions stop before them."""
+    """Give clause brackets and EMIT token types of their own, so that expressions stop before them."""
     for at, token in enumerate(tokens):
         if token.token_type == TokenType.L_BRACKET and _opens_clauses(tokens, at):
             tokens[at] = _with_text(token, "[", OPEN)
@@ -197,7 +199,10 @@ def _retyped(tokens: list[Token]) -> list[Token]:
 
 
 def _opens_clauses(tokens: list[Token], at: int) -> bool:
-    """`[RANGE 5 ...` opens clauses, `a[range]` and `a[range - 1]` are subscripts: two words never make a subscript."""
+    """Return whether a bracket opens clauses.
+
+    `[RANGE 5 ...` does; `a[range]` and `a[range - 1]` are subscripts. Two words in a row never begin a subscript.
+    """
     words = tokens[at + 1 : at + 5]
     if len(words) < 2 or words[0].token_type not in (TokenType.VAR, TokenType.RANGE):
         return False
@@ -210,7 +215,7 @@ def _opens_clauses(tokens: list[Token], at: int) -> bool:
 
 
 def _check_nesting(tokens: list[Token], source: Source) -> None:
-    """Parentheses and brackets match, and are not nested deeper than any person would."""
+    """Raise if parentheses and brackets do not match or are nested too deep."""
     opened: list[Token] = []
     for before, token in zip([None, *tokens], tokens, strict=False):
         if token.token_type in _PAIRS:

@@ -1,4 +1,4 @@
-"""Plans to text: SQL that binds to the same plan again."""
+"""Print plans as SQL that binds to the same plan again."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from slackwater.algebra.schema import Expr
 from slackwater.errors import QueryError
 
 SOURCES = (Window, Disorder, Subquery, View)
-"""A frequency right above one of these is the FROM item's own; elsewhere it acts on the result."""
+"""A frequency directly above one of these belongs to the FROM item; elsewhere it acts on the result."""
 
 
 def print_query(plan: Plan) -> str:
-    """The query of a canonical plan. A plan that a rewrite took out of that form has none, and is an error."""
+    """Return the query of a canonical plan. Raise if a rewrite took the plan out of canonical form."""
     match plan:
         case Emit(child=child, mode=mode, sync=sync):
             ends = {(Mode.FINAL, False): "", (Mode.FINAL, True): "\nEMIT FINAL WITH SYNC"}
@@ -53,7 +53,7 @@ def _query(plan: Plan) -> str:
         case Minus(left=left, right=right):
             return f"{_query(left)}\nEXCEPT\n{_operand(right)}"
         case Project(child=Distinct() | Minus() | Frequency(child=Distinct())):
-            return _query(plan.child)  # casts to the types of the other side, which the binder adds again
+            return _query(plan.child)  # casts to the common types, which the binder adds again
         case _:
             return _select(plan)
 
@@ -65,7 +65,7 @@ def _operand(plan: Plan) -> str:
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of one select, taken off its plan from the top."""
+    """The parts of one select, collected from its plan from the top."""
 
     items: tuple[Item, ...] = ()
     distinct: bool = False
@@ -92,7 +92,7 @@ def _select(plan: Plan) -> str:
 
 
 def _taken_apart(plan: Plan, parts: _Parts) -> Plan:
-    """Fill in the parts; what is left is what stands in FROM."""
+    """Fill in the parts and return the remaining plan, which belongs in FROM."""
     if isinstance(plan, Frequency) and isinstance(plan.child, Distinct):
         parts.frequency, plan = plan, plan.child
     if isinstance(plan, Distinct):
@@ -112,12 +112,12 @@ def _taken_apart(plan: Plan, parts: _Parts) -> Plan:
 
 
 def _under(plan: Plan) -> Plan:
-    """The projection that keeps a frequency of the result apart from a window is no part of the query."""
+    """Skip the projection that separates a result frequency from a window; it is not part of the query."""
     return plan.child if isinstance(plan, Project) and isinstance(plan.child, Window) else plan
 
 
 def _meanings(aggregate: Aggregate | None) -> dict[str, Tree]:
-    """What each column of an aggregate stands for."""
+    """Return the expression behind each column of an aggregate."""
     if aggregate is None:
         return {}
     return {item.name.lower(): parsed(item.expr.sql) for item in aggregate.group + aggregate.aggregates}
@@ -145,7 +145,7 @@ def _from(plan: Plan) -> str:
 
 
 def _source(plan: Plan) -> str:
-    """An item of FROM and its bracket."""
+    """Return an item of FROM and its bracket."""
     clauses: list[str] = []
     if isinstance(plan, Frequency):
         clauses.append(_clause(plan))
@@ -196,7 +196,7 @@ def _policy(policy: Policy) -> list[str]:
 
 
 def _percentage(ratio: float) -> str:
-    """The shortest percentage that reads as this ratio."""
+    """Return the shortest percentage that parses to this ratio."""
     texts = (f"{ratio * 100:.{digits}f}".rstrip("0").rstrip(".") for digits in range(1, 18))
     return next((each for each in texts if float(each) / 100 == ratio), f"{ratio * 100:.17f}") + "%"
 

@@ -1,4 +1,4 @@
-"""Where this language's queries differ from Spark's: frequencies in the select list, FROM items with brackets, EMIT."""
+"""Where queries differ from Spark's: frequencies in the select list, brackets in FROM, EMIT."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slackwater.lang.source import mark, token_span
 from slackwater.lang.syntax import CLAUSES, Bracket
 
 BRACKET = "slackwater_bracket"
-"""The key under which a tree's `meta` holds the bracket that was written at it."""
+"""The key in a tree's `meta` that holds its bracket."""
 NOT_ALIASES = (
     "EMIT",
     "GROUP",
@@ -28,13 +28,13 @@ NOT_ALIASES = (
     "TABLESAMPLE",
     "PIVOT",
 )
-"""Words that would be read as aliases where the clause that they begin is misspelt or unknown here."""
+"""Words that would be parsed as aliases if the clause that they begin is misspelt or unknown."""
 FIRST_ALIAS = "slackwater_first_alias"
-"""CSQL query 4 gives a subquery two names, `AS PulseRate PR`: the last is its alias, this is the other."""
+"""The key for the first of two aliases. CSQL query 4 writes `AS PulseRate PR`: the last name is the alias."""
 
 
 class QueryParser(ClauseParser):
-    """sqlglot reads the query; brackets are left in the `meta` of the item, source or WHERE that they stand at."""
+    """Parses queries with sqlglot. Brackets are kept in the `meta` of their select item, source or WHERE."""
 
     QUERY_MODIFIER_PARSERS: ClassVar = {
         **ClauseParser.QUERY_MODIFIER_PARSERS,
@@ -45,7 +45,7 @@ class QueryParser(ClauseParser):
     SET_OP_MODIFIERS: ClassVar = ClauseParser.SET_OP_MODIFIERS | {"emit"}
 
     def query(self, after: str) -> exp.Expr:
-        """A whole query: selects and set operations."""
+        """Parse a whole query: selects and set operations."""
         if self._curr.token_type not in (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH):
             raise self.problem(
                 "SW-101", f"{self.found()} does not begin a query", expected=f"SELECT after {after}",
@@ -57,7 +57,7 @@ class QueryParser(ClauseParser):
         return query
 
     def _parse_select_query(self, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        """Selects, and what is DISTINCT about them, know where they stand."""
+        """Parse a select, and record the positions of the select and its DISTINCT for error messages."""
         start, second = self._curr, self._next
         query = super()._parse_select_query(*args, **kwargs)
         if isinstance(query, exp.Select) and start.token_type == TokenType.SELECT:
@@ -92,7 +92,7 @@ class QueryParser(ClauseParser):
         return items, None
 
     def _item(self, brackets: list[Bracket]) -> exp.Expr | None:
-        """A select item; the frequency of the result may stand before or after its alias."""
+        """Parse a select item. The frequency of the result may come before or after its alias."""
         item = self._parse_assignment()
         if item is None:
             raise self.problem(
@@ -111,7 +111,7 @@ class QueryParser(ClauseParser):
             brackets.append(self.bracket(("FREQUENCY",)))
 
     def _parse_table(self, *_: Any, **__: Any) -> exp.Expr:
-        """An item of FROM, with its bracket before or after its alias."""
+        """Parse an item of FROM, with its bracket before or after its alias."""
         if self._curr.token_type == TokenType.L_PAREN:
             self._advance()
             item: exp.Expr = exp.Subquery(this=self.query("("))
@@ -180,7 +180,7 @@ class QueryParser(ClauseParser):
         return alias if isinstance(alias, exp.Identifier) else None
 
     def _check_opened(self) -> None:
-        """`FROM Traffic RANGE 5 minutes`: a clause without its bracket would be read as an alias."""
+        """Raise if a clause has no bracket: `FROM Traffic RANGE 5 minutes` would be parsed as an alias."""
         if self.word() in CLAUSES and self._next.token_type == TokenType.NUMBER:
             raise self.problem(
                 "SW-121", f"{self.found()} stands outside a bracket", expected=f"[{self._curr.text} ...]",
@@ -188,7 +188,7 @@ class QueryParser(ClauseParser):
             )  # fmt: skip
 
     def _parse_where(self, skip_where_token: bool = False) -> exp.Where | None:
-        """CSQL query 1(a) prints the bracket of its stream after WHERE."""
+        """Parse WHERE. CSQL query 1(a) writes the bracket of its stream after it."""
         if not skip_where_token and not self._match(TokenType.WHERE):
             return None
         bracket = self._source_bracket(None)
@@ -207,7 +207,7 @@ class QueryParser(ClauseParser):
         return group
 
     def no_emit(self) -> QueryError:
-        """The current token is what follows EMIT."""
+        """Return the error for an unknown word after EMIT, the current token."""
         choices = ("FINAL", "CHANGES", "ON WINDOW CLOSE", "ON UPDATE")
         return self.problem(
             "SW-134", f"EMIT cannot be followed by {self.found()}" if self._curr else "EMIT of nothing",

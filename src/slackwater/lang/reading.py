@@ -1,4 +1,4 @@
-"""How the parsers of this language read tokens: errors with a place, and a limit on backtracking."""
+"""Token reading shared by the parsers: errors with a place, and a limit on backtracking."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from slackwater.errors import QueryError
 from slackwater.lang.source import Source, Span, token_span
 
 OPEN = TokenType.BLOCK_START
-"""A bracket that opens clauses. The type is a template engine's, and no text has it here."""
+"""The token type of a bracket that opens clauses. Sqlglot uses this type for template engines only."""
 EMIT = TokenType.BLOCK_END
 STEPS_PER_TOKEN = 400
-"""Backtracking beyond this is not a query that somebody wrote."""
+"""The parser's limit on steps per token. A larger value lets hostile texts backtrack longer."""
 
 THE_END = "the end"
 
 
 class UnparsedError(ParseError):
-    """sqlglot's complaint, with the token that it is about."""
+    """A parse error of sqlglot, with its token."""
 
     def __init__(self, complaint: str, token: Token | None, previous: Token | None) -> None:
         super().__init__(complaint)
@@ -53,7 +53,7 @@ class Reader(FaithfulParser):
     def problem(
         self, code: str, message: str, *, expected: str = "", hint: str = "", span: Span | None = None
     ) -> QueryError:
-        """An error at the current token, or after the last one."""
+        """Return an error at the current token, or after the last one."""
         if message.startswith(THE_END):
             message = "the statement ends too early"
         return QueryError(code, message, expected=expected, hint=hint, place=self.source.place(span or self.here()))
@@ -64,26 +64,26 @@ class Reader(FaithfulParser):
         return (self._prev.end + 1, self._prev.end + 2) if self._prev else (0, 1)
 
     def since(self, start: int) -> Span:
-        """From an offset to the end of the last token read."""
+        """Return the span from an offset to the end of the last token read."""
         return start, self._prev.end + 1
 
     def found(self) -> str:
-        """The current token as a message names it."""
+        """Return the current token as error messages name it."""
         return f"'{self._curr.text[:40]}'" if self._curr else THE_END
 
     def word(self) -> str:
-        """The current token as a keyword; quoted names and literals are none."""
+        """Return the current token as a keyword; empty for quoted names and literals."""
         return "" if self._curr.token_type in self.TEXT_MATCH_EXCLUDED_TOKENS else self._curr.text.upper()
 
     def name(self, what: str) -> exp.Identifier:
-        """A name that must stand here; any word will do."""
+        """Read a name, which may be any word, or raise."""
         found = self._parse_id_var(any_token=self._curr.token_type not in (TokenType.NUMBER, TokenType.STRING))
         if not isinstance(found, exp.Identifier):
             raise self.problem("SW-101", f"{self.found()} is not a name", expected=what, hint="write a name here")
         return found
 
     def expect(self, *words: str, hint: str) -> None:
-        """Words or signs that must stand here."""
+        """Read these words or signs, or raise."""
         for each in words:
             if not self._match_text_seq(each):
                 raise self.problem("SW-101", f"{self.found()} is not expected here", expected=each, hint=hint)

@@ -1,4 +1,4 @@
-"""What names mean at a point of a query: columns of the sources, and attributes of the instant."""
+"""Name resolution at a point of a query: columns of the sources, and pseudo-columns of the instant."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from slackwater.lang.forms import REFORMED, foreign_to, normal, reformed, replac
 from slackwater.lang.source import Source, mark
 
 DEEPEST = 250
-"""Levels of an expression; beyond this, others that walk the tree would run out of stack."""
+"""The most levels of an expression. Deeper trees could exhaust the stack of functions that walk them."""
 STABLE = frozenset(
     [
         *(
@@ -37,18 +37,18 @@ STABLE = frozenset(
         *(exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Last),
     ]
 )
-"""Nodes that read as what they were written from; others are written and read again to be sure."""
+"""Nodes whose text parses to the same node. Other nodes are printed and parsed again to get a stable form."""
 
 
 @dataclass(slots=True)
 class Scope:
-    """The columns of an operator, as expressions above it name them."""
+    """The columns of an operator, as the expressions above it name them."""
 
     source: Source
     schema: Schema
     pseudo: Mapping[str, str]
     renamed: Mapping[str, str] = field(default_factory=dict)
-    """Aliases in lower case that stand for others: the first of two."""
+    """Maps the first of two aliases to the second, in lower case."""
     known: dict[str, list[Field]] = field(init=False, repr=False)
     """Columns by `name` and by `alias.name`, in lower case."""
 
@@ -67,17 +67,17 @@ class Scope:
         return self.known.get(reference.lower(), [])
 
     def spelling(self, column: Field) -> str:
-        """How plans name a column: its name where that is unique, else with its alias."""
+        """Return how plans name a column: by its name if that is unique, otherwise with its alias."""
         alone = len(self.matching(column.name)) == 1 or not column.qualifier
         return column.name if alone else f"{column.qualifier}.{column.name}"
 
     def reference(self, column: exp.Column) -> str:
-        """How plans name this column; it must be one of the schema's."""
+        """Return how plans name this column. Raise if the schema does not have it."""
         with self.source.blaming(column):
             return self.spelling(self.schema.find(name_of(self._renamed(column))))
 
     def resolve(self, tree: Tree) -> Tree:
-        """The canonical tree, every column known; the tree given is used up. Errors have the place of what is wrong."""
+        """Return the canonical tree with every column resolved. The argument is consumed. Errors carry a place."""
         place = self.source.span(tree)
         for node in reversed(self.refuse_foreign(tree)):
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
@@ -92,9 +92,9 @@ class Scope:
             return canonical(tree)
 
     def refuse_foreign(self, tree: Tree) -> list[Tree]:
-        """Return every node of a tree, each before its children; one that has no meaning here is an error.
+        """Return every node of a tree, each before its children. Raise if a node has no meaning here.
 
-        This comes before any look at aggregates: those of a query inside an expression are none of the expression's.
+        Call this before looking for aggregates: a query inside an expression may hold aggregates of its own.
         """
         nodes = list(self._nodes(tree))
         for node in nodes:
@@ -116,11 +116,11 @@ class Scope:
         return self.typed(self.resolve(tree))
 
     def typed(self, tree: Tree) -> Expr:
-        """The expression of a tree that is canonical already."""
+        """Return the typed expression of a canonical tree."""
         return self.all_typed([tree])[0]
 
     def all_typed(self, trees: Sequence[Tree]) -> list[Expr]:
-        """The expressions of trees that are canonical already; columns, which are most of them, have their types."""
+        """Return the typed expressions of canonical trees. Columns, the most frequent case, need no type inference."""
         kinds = [self._declared(tree) for tree in trees]
         others = iter(types_of([tree for tree, kind in zip(trees, kinds, strict=True) if not kind], self.schema))
         return [Expr(text(tree), kind or next(others)) for tree, kind in zip(trees, kinds, strict=True)]
@@ -130,7 +130,7 @@ class Scope:
         return found[0].type if found else ""
 
     def _nodes(self, tree: Tree) -> Iterator[Tree]:
-        """Every node, each before its children, and none too deep."""
+        """Return every node, each before its children. Raise if the tree is too deep."""
         stack = [(tree, 0)]
         while stack:
             node, depth = stack.pop()
@@ -144,7 +144,7 @@ class Scope:
             stack += [(child, depth + 1) for child in node.iter_expressions(reverse=True)]
 
     def _spelled(self, column: exp.Column) -> Tree:
-        """A column as plans name it; `column.field` as `column['field']`, which Spark reads alike."""
+        """Return a column as plans name it; `column.field` becomes `column['field']`, which Spark treats alike."""
         column = self._renamed(column)
         parts = [part.name for part in column.parts]
         with self.source.blaming(column):
@@ -153,7 +153,7 @@ class Scope:
                 if len(found) == 1:
                     return self._field(found[0], parts[taken:])
             check_reference(".".join(parts), self.schema, self.pseudo)
-        return exp.column(parts[-1].lower())  # an attribute of the instant
+        return exp.column(parts[-1].lower())  # a pseudo-column
 
     def _field(self, column: Field, path: list[str]) -> Tree:
         tree: Tree = column_node(self.spelling(column))
@@ -163,7 +163,7 @@ class Scope:
         return tree
 
     def _renamed(self, column: exp.Column) -> exp.Column:
-        """The first of two aliases stands for the second."""
+        """Replace the first of two aliases by the second."""
         first = column.parts[0]
         if len(column.parts) > 1 and first.name.lower() in self.renamed:
             first.set("this", self.renamed[first.name.lower()])
@@ -171,7 +171,7 @@ class Scope:
 
 
 def canonical(tree: Tree) -> Tree:
-    """The tree that its own text reads as, so that writing and reading it again changes nothing."""
+    """Return the tree that its own text parses to, so that printing and parsing it again changes nothing."""
     if all(type(node) in STABLE for node in tree.walk()):
         return tree
     sql = text(tree)

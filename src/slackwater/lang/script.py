@@ -1,4 +1,4 @@
-"""From text to declarations and plans: the entry of this package."""
+"""The entry of this package: from text to declarations and plans."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from slackwater.lang.lexing import tokens_of
 from slackwater.lang.reading import UnparsedError
 from slackwater.lang.source import Source, Span
 
+# Keeps sqlglot's warnings off stderr: those that matter to users are raised as errors here.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
-"""What sqlglot would print to stderr is either an error here or no concern of the user's."""
 
 
 def parse_script(
     text: str, file: str = "query", variables: Mapping[str, str] | None = None, catalog: Catalog | None = None
 ) -> Script:
-    """The declarations and plans of a script; `variables` fill `${NAME}`, `catalog` holds what is declared already."""
+    """Return the declarations and plans of a script.
+
+    `variables` fill `${NAME}`; `catalog` holds earlier declarations.
+    """
     source = Source(text, file)
     known = catalog or Catalog()
     with _as_query_errors(source):
@@ -39,7 +42,7 @@ def parse_script(
 
 
 def bind_query(text: str, catalog: Catalog) -> Plan:
-    """The canonical plan of a single query over declared streams and views."""
+    """Return the canonical plan of a single query over declared streams and views."""
     source = Source(text, "query")
     with _as_query_errors(source):
         found = list(_statements(source, {}))
@@ -66,7 +69,7 @@ def _statements(source: Source, variables: Mapping[str, str]) -> Iterator[tuple[
 
 @contextmanager
 def _as_query_errors(source: Source) -> Iterator[None]:
-    """Whatever sqlglot raises becomes an error of ours, with its place."""
+    """Turn every sqlglot error into a QueryError with its place."""
     try:
         yield
     except UnparsedError as complaint:

@@ -1,4 +1,4 @@
-"""One SELECT: from its parts to the canonical plan."""
+"""Bind one SELECT: from its parts to the canonical plan."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 SELECT_ARGS = {"expressions", "from_", "joins", "where", "group", "having", "distinct", "emit"}
 
 MOST_SOURCES = 32
+"""The most items of FROM, which bounds the depth of a plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """An item of the select list: its canonical tree over the sources, its name if it was given one, its place."""
+    """An item of the select list: its canonical tree over the sources, its given name if any, its place."""
 
     tree: Tree
     name: str
@@ -53,7 +54,7 @@ class SelectBinder:
         grouping = self._grouping(items, scope)
         by = [self._partition(column, items, scope) for column in frequency.columns] if frequency else []
         if frequency and frequency.length == ONE_TUPLE:
-            frequency, by = None, []  # every row is no frequency at all
+            frequency, by = None, []  # FREQUENCY 1 TUPLE keeps every row
         trees = [each.tree for each in items]
         if grouping:
             trees = [grouping.above(tree) for tree in trees]
@@ -85,7 +86,7 @@ class SelectBinder:
         return plan
 
     def _move_bracket(self, sources: list[exp.Expr]) -> None:
-        """CSQL query 1(a): the bracket after WHERE belongs to the one item of FROM."""
+        """Move the bracket after WHERE to the only item of FROM (CSQL query 1(a))."""
         where = self.select.args.get("where")
         bracket = where.meta.get(BRACKET) if where else None
         if bracket is None:
@@ -150,7 +151,7 @@ class SelectBinder:
         return grouping
 
     def _group(self, tree: exp.Expr, items: list[Selected], scope: Scope) -> Tree:
-        """What to group by: an expression, the alias of an item, or its position."""
+        """Return the tree to group by: an expression, the alias of an item, or its position."""
         if isinstance(tree, exp.Literal) and tree.is_int:
             if not 1 <= int(tree.name) <= len(items):
                 raise QueryError(
@@ -169,7 +170,7 @@ class SelectBinder:
         return found
 
     def _dealiased(self, tree: exp.Expr, items: list[Selected], scope: Scope) -> Tree:
-        """The canonical tree, aliases of the select list replaced by what they name; columns go first."""
+        """Return the canonical tree with select-list aliases replaced by their expressions. Columns take precedence."""
         named = {each.name.lower(): each.tree for each in items if each.name}
 
         def meant(node: Tree) -> Tree | None:
@@ -201,7 +202,7 @@ class SelectBinder:
         return Select(plan, expr)
 
     def _blamed(self) -> exp.Expr:
-        """What makes this query an aggregate."""
+        """Return the node that makes this query an aggregate, for error messages."""
         calls = [call for item in self.select.expressions for call in aggregates(item)]
         blamed: exp.Expr = self.select.args.get("group") or (calls[0] if calls else self.select.args["having"])
         return blamed
@@ -217,7 +218,7 @@ class SelectBinder:
         return column_node(scope.reference(column))
 
     def _named(self, items: list[Selected], trees: list[Tree]) -> list[tuple[str, Tree]]:
-        """Names for all items: given ones must differ, made ones are made to."""
+        """Return names for all items. Given names must differ; generated names are made unique."""
         given = [each.name or (natural_name(each.tree) if isinstance(each.tree, exp.Column) else "") for each in items]
         seen: set[str] = set()
         for name, item in zip(given, items, strict=True):
@@ -254,7 +255,10 @@ class SelectBinder:
         return plan
 
     def _output(self, tree: Tree, named: list[tuple[str, Tree]], frequency: Clause | None) -> str:
-        """With DISTINCT a frequency acts on what is left, so that only columns of the result can part it."""
+        """Return the result column to partition by.
+
+        With DISTINCT, a frequency can be partitioned by result columns only.
+        """
         for name, each in named:
             if each == tree:
                 return name
@@ -265,7 +269,7 @@ class SelectBinder:
 
 
 def _rows(child: Plan) -> Plan:
-    """A frequency right above a window would pick instants, not rows of the result: a projection parts them."""
+    """Put a projection over a window, so that a frequency above picks rows of the result instead of instants."""
     if not isinstance(child, Window):
         return child
     fields = schema_of(child).fields

@@ -1,4 +1,4 @@
-"""A text and the places in it: offsets become lines, columns and underlined characters."""
+"""A text and places in it: from offsets to lines, columns and underlined characters."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sqlglot.tokenizer_core import Token
 from slackwater.errors import Place, QueryError
 
 Span: TypeAlias = tuple[int, int]
-"""Offsets in a text, the second one exclusive."""
+"""Offsets in a text; the second one is exclusive."""
 
 _SHOWN = dict.fromkeys([*range(32), 127, 8232, 8233], " ")
-"""Control characters are shown as blanks: they would move the underline, or the terminal's cursor."""
+"""Control characters are shown as blanks, because they would shift the underline or move the terminal's cursor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Source:
         return Place(self.text.count("\n", 0, start) + 1, column + 1, line, length, self.file)
 
     def place_of(self, node: exp.Expr) -> Place:
-        """Where a tree stands: from its first to its last token, closing parentheses included."""
+        """Return the place of a tree: from its first to its last token, including closing parentheses."""
         span = self.span(node)
         if span is None:
             return self.place_of(node.parent) if node.parent else self.place((0, 0))
@@ -56,7 +56,7 @@ class Source:
 
     @contextmanager
     def blaming(self, what: exp.Expr | Span | None) -> Iterator[None]:
-        """Errors that have no place yet get this one."""
+        """Give this place to errors that have none."""
         try:
             yield
         except QueryError as error:
@@ -66,7 +66,7 @@ class Source:
 
     @contextmanager
     def shallow(self, span: Span) -> Iterator[None]:
-        """Running out of stack is an error of the text here."""
+        """Turn a stack overflow into an error at this place."""
         try:
             yield
         except RecursionError as cause:
@@ -80,18 +80,18 @@ def token_span(token: Token) -> Span:
 
 
 def span_of(node: exp.Expr) -> Span | None:
-    """The token that a node of a tree was made from, where the parser noted it."""
+    """Return the token span that the parser recorded for a node, or None."""
     meta = node.meta
     return (meta["start"], meta["end"] + 1) if "start" in meta else None
 
 
 def mark(node: exp.Expr, span: Span) -> None:
-    """Note where a node stands."""
+    """Record the span of a node."""
     node.meta["start"], node.meta["end"] = span[0], span[1] - 1
 
 
 def _closed(text: str, start: int, end: int) -> int:
-    """Parentheses are no nodes of a tree: take in those that close what the span opened."""
+    """Extend a span by the parentheses that close it; parentheses are not nodes of a tree."""
     missing = text.count("(", start, end) - text.count(")", start, end)
     while missing > 0 and end < len(text) and (text[end] in ")*" or text[end].isspace()):
         missing -= text[end] == ")"

@@ -1,4 +1,4 @@
-"""FROM: streams with their windows and disorder policies, views, subqueries, and joins of these."""
+"""Bind FROM: streams with their windows and disorder policies, views, subqueries, and joins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from slackwater.lang.syntax import DISORDER_CLAUSES, Bracket, Clause
 
 @dataclass(frozen=True, slots=True)
 class Windowing:
-    """Turns a bracket into the operators above a source."""
+    """Turns a bracket into operators above a source."""
 
     source: Source
     bracket: Bracket | None
@@ -31,11 +31,11 @@ class Windowing:
         return found.columns[0] if found else None
 
     def controlled(self, scan: Scan) -> Plan:
-        """A stream under the policy of its bracket, and windowed."""
+        """Return a stream under the disorder policy and the window of its bracket."""
         return self.windowed(Disorder(scan, self._policy()))
 
     def refuse_control(self, what: str) -> None:
-        """A subquery's rows are in order already, and their event time is given."""
+        """Raise if a bracket states disorder control for a source whose rows are in order already."""
         for word in (*DISORDER_CLAUSES, "WATTR"):
             if found := self.clause(word):
                 raise QueryError(
@@ -45,7 +45,7 @@ class Windowing:
                 )  # fmt: skip
 
     def windowed(self, child: Plan) -> Plan:
-        """RANGE, SLIDE and FREQUENCY over a source."""
+        """Return a source under its RANGE, SLIDE and FREQUENCY."""
         range_, slide, frequency = (self.clause(word) for word in ("RANGE", "SLIDE", "FREQUENCY"))
         if slide:
             self._check_slide(range_, slide, frequency)
@@ -95,7 +95,7 @@ class Windowing:
         )
 
     def _ticks(self, clause: str, word: str | None = None) -> int | None:
-        """The time that a clause states after a word, its own unless another is given."""
+        """Return the ticks that a clause states after a word (its own word by default)."""
         found, word = self.clause(clause), word or clause
         if found is None or found.length is None:
             return None
@@ -108,7 +108,7 @@ class Windowing:
 
 
 def _sampled(child: Plan, every: Length | None, by: tuple[str, ...]) -> Plan:
-    """A frequency alone samples; every single row is no sampling."""
+    """Return a sample of the rows, or the rows themselves if every row is asked for."""
     return child if every is None or every == ONE_TUPLE else Frequency(child, every, by)
 
 

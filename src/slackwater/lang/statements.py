@@ -27,10 +27,10 @@ ROLES = ("TIMESTAMP", "ARRIVAL", "SOURCE", "CHANGELOG")
 
 
 class StatementParser(QueryParser):
-    """Reads a script, statement by statement."""
+    """Parses a script, statement by statement."""
 
     def statements(self, tokens: list[Token]) -> Iterator[tuple[Statement, Span]]:
-        """Every statement and where it stands; `;` parts them."""
+        """Return every statement and its span. `;` separates statements."""
         chunks: list[list[Token]] = [[]]
         for token in tokens:
             if token.token_type == TokenType.SEMICOLON:
@@ -223,7 +223,7 @@ class StatementParser(QueryParser):
         return "".join(parts)
 
     def _value(self, what: str) -> str:
-        """A literal or a word: everything is a text to Spark's options."""
+        """Return a literal or a word as text: all options of Spark are texts."""
         sign = "-" if self._match(TokenType.DASH) else ""
         kinds = (TokenType.STRING, TokenType.RAW_STRING, TokenType.NUMBER, TokenType.IDENTIFIER, TokenType.VAR)
         if not self._match_set(kinds) and not self._match_texts(("TRUE", "FALSE", "NULL")):

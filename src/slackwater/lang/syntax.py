@@ -1,4 +1,4 @@
-"""What the parser yields besides sqlglot's trees: brackets of clauses, and the statements of a script."""
+"""The parser's own records beside sqlglot's trees: brackets of clauses, and the statements of a script."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ CLAUSES = (*WINDOW_CLAUSES, *DISORDER_CLAUSES)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One clause of a bracket, such as `FREQUENCY 10 TUPLES PARTITIONED BY Id`: what its word needs is set.
+    """One clause of a bracket, such as `FREQUENCY 10 TUPLES PARTITIONED BY Id`.
 
-    The length of DRATIO is what stands after WITHIN.
+    Only fields that its word needs are set.
+
+    The length of DRATIO is the time after WITHIN.
     """
 
     word: str
@@ -47,7 +49,7 @@ class ColumnDef:
     name: exp.Identifier
     type: str
     span: Span
-    """Of the type."""
+    """The place of the type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ class CreateStream:
     format: str
     options: tuple[tuple[str, str], ...]
     roles: dict[str, exp.Identifier]
-    """TIMESTAMP, ARRIVAL, SOURCE, CHANGELOG to the column BY which they go."""
+    """TIMESTAMP, ARRIVAL, SOURCE and CHANGELOG with the column after BY."""
 
 
 @dataclass(frozen=True, slots=True)
