@@ -35,6 +35,9 @@ lint: $(READY)  ## ruff, mypy, import-linter
 bench: $(READY)  ## every benchmark, side by side, as ratios
 	@$(BIN)/python -m bench
 
+docs: $(READY)  ## the guide as a site in build/site; every link is checked
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict && echo "to read it: $(BIN)/python -m http.server --directory build/site --bind 127.0.0.1"
+
 rewrites-report: $(READY)  ## rule, cases run, times fired
 	@$(BIN)/python -m pytest tests/rewrite -q --rewrites-report
 

@@ -150,7 +150,25 @@ class Grouped:
 
 
 def scan(stream: str, alias: str | None = None, *, wattr: str = "") -> Query:
-    """A declared stream, disorder-controlled by the default policy until `control` states another."""
+    """Return a query that reads a declared stream, under the default policy until `control` states another.
+
+    Its methods build a plan without SQL: `control`, `window`, `frequency`, `where`, `select`, `group`, `aggregate`,
+    `join`, `union`, `minus`, `distinct`, `alias` and `emit`. `sql`, `explain` and `run` take the result.
+
+    Parameters
+    ----------
+    stream
+        The name of the stream.
+    alias
+        The name by which the query calls it.
+    wattr
+        The column with the event time, if it is not the one that the stream declares.
+
+    Examples
+    --------
+    query = sw.scan("Events").control(dratio="1%").window(range="1 minute").group("sensor").count()
+    rates = query.frequency(10, by="sensor")
+    """
     return Query(Disorder(Scan(stream, alias or stream, (), wattr), Policy()))
 
 

@@ -15,7 +15,8 @@ COMMANDS = ("\\account", "\\drop", "\\help", "\\late", "\\quit", "\\read")
 BEGINNINGS = ("CREATE", "DESCRIBE", "EXPLAIN", "INSERT INTO", "SELECT", "SET", "SHOW")
 FORMATS = ("console", "csv", "generate", "json", "kafka", "orc", "parquet", "postgres", "rate", "replay")
 UNITS = ("MILLISECONDS", "SECONDS", "MINUTES", "HOURS", "DAYS", "TUPLES")
-CLAUSES = ("RANGE", "SLIDE", "FREQUENCY", "PARTITIONED BY", "DRATIO", "SLACK", "BSIZE", "IDLE", "SKEW", "WATTR")
+CLAUSES = ("RANGE", "SLIDE", "FREQUENCY", "PARTITIONED BY", "DRATIO", "WITHIN", "SLACK", "BSIZE", "IDLE", "SKEW",
+           "WATTR")  # fmt: skip
 WORDS = ("AS", "AND", "CASE", "DISTINCT", "EMIT CHANGES", "EMIT FINAL", "EXCEPT", "FROM", "GROUP BY", "HAVING", "IN",
          "IS NULL", "JOIN", "NOT", "ON", "OR", "UNION ALL", "WHERE", "WITH SYNC")  # fmt: skip
 FUNCTIONS = ("AVG(", "COUNT(", "COUNT(*)", "COALESCE(", "FIRST(", "LAST(", "MAX(", "MIN(", "STDDEV(", "SUM(")

@@ -29,15 +29,50 @@ class Stream:
 def stream(
     df: DataFrame, event_time: str | None = None, *, arrival: str | None = None, source: str | None = None
 ) -> Stream:
-    """Says which columns of a DataFrame are the event time, the arrival time and the sender."""
+    """Return a DataFrame with its clocks named, for `sql`.
+
+    Parameters
+    ----------
+    df
+        A DataFrame, streaming or not.
+    event_time
+        The column with the event time; without it, the one timestamp of the DataFrame, or what WATTR names.
+    arrival
+        The column with the arrival time; without it, the time at which Spark read the row.
+    source
+        The column that names the sender.
+
+    Examples
+    --------
+    events = spark.readStream.format("rate").load().selectExpr("value % 10 AS sensor", "timestamp AS ts")
+    named = sw.stream(events, "ts", source="sensor")
+    """
     return Stream(df, event_time, arrival, source)
 
 
 def sql(query: str | Query | Plan, **streams: DataFrame | Stream) -> DataFrame:
-    """The result of a query over DataFrames, each under the name that the query gives it.
+    """Return the result of a query over DataFrames as a DataFrame.
 
-    The event time of a DataFrame is what the bracket names with WATTR, what `stream` names, or its one timestamp. Text
-    may hold statements before its one query, such as views.
+    Parameters
+    ----------
+    query
+        The text of a query, with views before it if need be; or a query of the builder (`scan`).
+    **streams
+        A DataFrame, or a `stream` with its clocks named, for each name that the query reads.
+
+    Returns
+    -------
+    DataFrame
+        A streaming DataFrame if the streams are; with EMIT CHANGES it has the columns of a changelog.
+
+    Examples
+    --------
+    events = spark.readStream.format("rate").load().selectExpr("value % 10 AS sensor", "timestamp AS ts")
+    last = sw.sql(
+        "SELECT sensor, COUNT(*) AS n FROM Events [RANGE 100 TUPLES, FREQUENCY 10 TUPLES] GROUP BY sensor",
+        Events=sw.stream(events, "ts"),
+    )
+    assert last.columns == ["sensor", "n"]
     """
     given = {name: each if isinstance(each, Stream) else Stream(each) for name, each in streams.items()}
     catalog = Catalog(tuple(_definition(name, each) for name, each in given.items()))

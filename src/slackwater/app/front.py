@@ -57,9 +57,33 @@ def explain(
 def explain(
     given: Given, declarations: str = "", *, rewrites: bool = False, physical: bool = False, format: str = "text"
 ) -> str | bytes:
-    """The plan as text, or as a picture: the bytes of an `svg` or `png` file, as the command writes them.
+    """Return the plan of a query as text, as a document or as a picture.
 
-    `declarations` are the CREATE STREAM statements that a plan without text needs.
+    Parameters
+    ----------
+    given
+        SQL text, the `Path` of a SQL or JSON file, a query of the builder, or a plan document.
+    declarations
+        The CREATE STREAM statements that a plan without text needs.
+    rewrites
+        Whether to show what the optimiser changes.
+    physical
+        Whether to show which operator runs each part on Spark, and why.
+    format
+        `"text"`, `"json"`, `"mermaid"`, `"dot"`, `"svg"` or `"png"`.
+
+    Returns
+    -------
+    str or bytes
+        The bytes of a file for `svg` and `png`. A notebook draws the plan.
+
+    Examples
+    --------
+    plan = sw.explain(
+        "SELECT MAX(v) AS top FROM S [RANGE 1 minute SLIDE 1 minute]",
+        "CREATE STREAM S (v INT, ts TIMESTAMP) USING rate TIMESTAMP BY ts;",
+    )
+    assert "DRATIO 0.1%" in plan
     """
     form, script = parse_format(format), script_from(given, declarations)
     if form.is_picture:
@@ -69,7 +93,23 @@ def explain(
 
 
 def run(given: Given, declarations: str = "", *, checkpoint: str | Path, **conditions: Any) -> None:
-    """Runs it as `slackwater run` does; `conditions` are those of the command: master, available_now, seconds."""
+    """Run every INSERT of a script until it ends or is interrupted, as `slackwater run` does.
+
+    Parameters
+    ----------
+    given
+        SQL text, the `Path` of a SQL or JSON file, a query of the builder, or a plan document.
+    declarations
+        The CREATE STREAM statements that a plan without text needs.
+    checkpoint
+        The folder in which the queries keep their place: a path, or the address of a store.
+    **conditions
+        Those of the command: `master`, `available_now`, `flush`, `seconds`.
+
+    Examples
+    --------
+    # sw.run(Path("traffic.sql"), checkpoint="traffic.checkpoint", seconds=20.0)
+    """
     run_script(
         script_from(given, declarations), Conditions(parse_folder(str(checkpoint)), **conditions), Watch(Console())
     )
@@ -87,7 +127,32 @@ def advise(
 ) -> Advice:
     """Return how long a watermark should be for a recorded stream, as `slackwater advise` says it.
 
-    `event`, `arrival` and `source` name columns of the trace, `dratio` is the share of rows that may be late.
+    Parameters
+    ----------
+    trace
+        A file or a folder: CSV (also .gz), Parquet or JSON lines.
+    event, arrival
+        The columns with the event time and the arrival time.
+    source
+        The column that names the sender.
+    dratio
+        The share of rows that may be late.
+    unit
+        Of times that are numbers: `"s"`, `"ms"`, `"us"` or `"auto"`.
+    batch
+        The length of a micro-batch: `"1 second"` of arrivals, or `"500 rows"`.
+
+    Returns
+    -------
+    Advice
+        `sentence` sums it up; `lines` has the late share and the hold of every estimator. A notebook shows a table.
+
+    Examples
+    --------
+    trace = Path(mkdtemp()) / "trace.csv"
+    lines = [f"{n * 10},{n * 10 + n * 7919 % 400}" for n in range(2_000)]
+    trace.write_text("event_ms,arrival_ms\\n" + "\\n".join(lines))
+    print(sw.advise(trace, event="event_ms", arrival="arrival_ms", dratio="1%").sentence)
     """
     share = parse_share(str(dratio))
     return advise_on(Request(Path(trace), event, arrival, source, share, parse_unit(unit), parse_batch(batch)))

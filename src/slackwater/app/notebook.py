@@ -120,6 +120,17 @@ def watch(query: Any, seconds: float | None = None) -> None:
     """Show the charts of a streaming query under the cell, live, until it ends, the time is up or the cell is stopped.
 
     The query itself goes on. Outside of a notebook the live table of the terminal is shown instead.
+
+    Parameters
+    ----------
+    query
+        A `StreamingQuery` of this session.
+    seconds
+        For how long to watch; without it, until the query ends.
+
+    Examples
+    --------
+    # sw.watch(query, seconds=60)
     """
     following = import_module("slackwater.app.following")
     queries = import_module("slackwater.spark.run.follow").Queries(only=query)

@@ -37,8 +37,14 @@ def dashboard(address: str = "127.0.0.1", port: int | None = None) -> SessionDas
 
     Parameters
     ----------
-    address : where it listens. On an address that other machines reach, the printed URL has a token.
-    port : the first free one from 8787 unless it is given.
+    address
+        Where it listens. On an address that other machines reach, the printed URL has a token.
+    port
+        The first free one from 8787 unless it is given.
+
+    Examples
+    --------
+    # sw.dashboard()
     """
     if "" not in _open:
         _open[""] = SessionDashboard(address, port)

@@ -49,6 +49,14 @@ def run_case(case: str, streams: str | Path = "", *, engine: str = "interpreter"
     dict
         The rows of each table that is not empty: `result` or `changes`, `late`, `rejected`, `refused`, `sync`. Times
         are microseconds since 1970.
+
+    Examples
+    --------
+    found = sw.testing.run_case(
+        "SELECT v FROM S WHERE v > 1\\n\\nS | ts | v\\n0 | 1 | 1\\n0 | 2 | 2\\nflush",
+        "CREATE STREAM S (v INT, ts TIMESTAMP) USING rate TIMESTAMP BY ts;",
+    )
+    assert [row["v"] for row in found["result"]] == [2]
     """
     files = [streams] if isinstance(streams, Path) else []
     declared = DECLARED.format(cleandoc(streams)) if isinstance(streams, str) and streams.strip() else ""
@@ -74,6 +82,10 @@ def run_cases(page: str | Path, *, engine: str = "interpreter", only: str = "") 
         `interpreter`, the reference interpreter, or `spark`.
     only
         Run the cases whose titles contain this text.
+
+    Examples
+    --------
+    assert sw.testing.run_cases("examples/traffic_cases.md") > 0
     """
     outcomes = list(run_page(load_page(Path(page)), answers_of(Engine(engine)), only))
     if failed := [each for each in outcomes if not each.passed]:

@@ -230,7 +230,7 @@ class Accounts(dict[str, Account]):
 
 
 def accounts(query: StreamingQuery) -> Accounts:
-    """What the controls of a query have counted so far, by the names of their streams.
+    """Return what the controls of a query have counted so far, by the names of their streams.
 
     The control of a DataFrame has the name of its event time. A query that has ended is still known, until another
     begins with its checkpoint.
@@ -238,7 +238,26 @@ def accounts(query: StreamingQuery) -> Accounts:
     Of an account, `rows` = `on_time` + `late` + `untimed` (without an event time); `punctuation` is the watermark,
     `newest` the newest event time, `furthest` that of suspect rows as well, `clock` the latest arrival, in milliseconds
     since 1970; `suspect` counts rows that are stamped further than SKEW after their arrival; `held` rows wait now, and
-    `held_time / on_time` is for how many milliseconds one has waited on average. `help(type(account))` has all fields.
+    `held_time / on_time` is for how many milliseconds one has waited on average; `capped` rows came while WITHIN, SLACK
+    or BSIZE had given up the ratio, for `capped_time` milliseconds. `help(type(account))` has all fields.
+
+    Parameters
+    ----------
+    query
+        A query that was started in this session.
+
+    Returns
+    -------
+    Accounts
+        A mapping from names to accounts. A notebook shows it as a table.
+
+    Examples
+    --------
+    query = controlled.writeStream.format("noop").start()  # of with_disorder_control, above
+    query.processAllAvailable()
+    account = sw.accounts(query)["ts"]
+    assert account.rows == account.on_time + account.late + account.untimed
+    query.stop()
     """
     found = controls_of(SparkSession.active()).accounts(str(query.runId))
     return Accounts({stream_of(name): account for name, account in found.items()})

@@ -41,13 +41,46 @@ def with_disorder_control(
     skew: str | None = None,
     within: str | None = None,
 ) -> DataFrame:
-    """`df` with a watermark on `event_time` that keeps at most a share `dratio` of the rows late.
+    """Return `df` with a watermark on `event_time` that keeps at most a share `dratio` of the rows late.
 
-    Takes the place of `withWatermark`: any streaming query can follow, and on a batch DataFrame it does nothing.
-    `arrival` names the column with the arrival time (without it, the time at which Spark took the row in), `source`
-    the one that names the sender. The rest is the policy, as in the brackets of the language: `within="30 seconds"`
-    keeps the watermark at most that far behind the newest row, at the cost of the ratio where both cannot be had. The
-    controller's state is in the query's checkpoint, wherever that is. What it has counted: `accounts(query)`.
+    Takes the place of `withWatermark`: any streaming query can follow. On a batch DataFrame it does nothing. The
+    controller's state is in the query's checkpoint. `accounts(query)` tells what it has counted.
+
+    Parameters
+    ----------
+    df
+        A streaming DataFrame.
+    event_time
+        The column with the event time, a timestamp.
+    dratio
+        The share of rows that may be late: `"1%"` or `0.01`; 0.1% if neither it nor `slack` is given.
+    arrival
+        The column with the arrival time; without it, the time at which Spark read the row.
+    source
+        The column that names the sender. A sender that is silent or late is then treated on its own.
+    slack
+        A fixed buffer of so many rows; with `dratio`, the most rows that may be held.
+    bsize
+        The most rows that may be held, whatever else is stated.
+    estimator
+        `"budget"` (default), or an estimator of the papers.
+    idle
+        After so much silence, such as `"1 minute"`, a source no longer holds windows open; at most 10 minutes.
+    skew
+        A row stamped more than this after its arrival does not move the watermark; 5 minutes.
+    within
+        Keeps the watermark at most that far behind the newest row, at the cost of the ratio where both cannot be had.
+
+    Returns
+    -------
+    DataFrame
+        The same rows and columns, under the watermark.
+
+    Examples
+    --------
+    events = spark.readStream.format("rate").load().selectExpr("value % 10 AS sensor", "timestamp AS ts")
+    controlled = sw.with_disorder_control(events, "ts", "1%", source="sensor", within="1 minute")
+    counts = controlled.groupBy(F.window("ts", "10 seconds"), "sensor").count()
     """
     policy = policies.stated(dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew, within=within)
     return controlled(df, event_time, policy, arrival=arrival, source=source)
