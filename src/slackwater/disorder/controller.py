@@ -186,7 +186,9 @@ class Controller:
     def explain(self) -> str:
         """Say in a sentence what holds the punctuation where it is now."""
         if self._progress.capping:
-            return f"the ratio is given up: a cap holds {self._progress.held:,} rows and no more"
+            full = self.cap is not None and self._progress.held >= self.cap
+            held = f"{self._progress.held:,} rows are held, as many as may be"
+            return f"{held if full else 'the hold has reached its cap'}: the ratio is given up"
         if isinstance(self._estimator, Explaining):
             return self._estimator.explain()
         return f"{self._progress.held:,} rows are held by the estimate"

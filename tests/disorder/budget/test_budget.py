@@ -267,4 +267,4 @@ def test_a_full_buffer_is_what_holds_the_punctuation():
     control = controller(0.01, unit="ms", bsize=10)
     time = np.arange(0, 10_000, 10)
     control.observe(time - np.arange(1_000) % 50 * 40, time)
-    assert control.explain() == "10 rows are held, as many as may be: the ratio is not looked at"
+    assert control.explain() == "10 rows are held, as many as may be: the ratio is given up"
