@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from tests.spark.streams import finish, read_batches, timestamps, write_batch
@@ -48,6 +49,25 @@ def test_punctuations_close_native_windows_and_a_row_of_a_closed_window_is_lost(
     query = finish(by_window(with_disorder_control(stream, "ts", slack=1)), tmp_path / "check", "closed")
     assert found(spark, "closed") == WINDOWS
     assert query.lastProgress["eventTime"]["watermark"] == "2023-11-14T22:14:05.000Z"
+
+
+def test_a_column_may_be_named_as_with_watermark_has_it(spark, stream, tmp_path):
+    aliased = stream.withColumn("s", F.struct("ts")).withColumn("t.s", F.col("ts")).alias("a")
+    for name, column in {"a.ts": "ts", "`ts`": "ts", "TS": "ts", "A.`TS`": "ts", "`t.s`": "t.s", "t.s": "t.s"}.items():
+        if name != column:
+            aliased.withWatermark(name, "1 second")
+        marks = {each.name: each.metadata for each in with_disorder_control(aliased, name, slack=1).schema}
+        assert [each for each, metadata in marks.items() if metadata] == [column], name
+    for name in ("s.ts", "b.ts", "a.*"):
+        with pytest.raises(AnalysisException):
+            aliased.withWatermark(name, "1 second").schema  # noqa: B018
+        with pytest.raises(SlackwaterError, match="SW-430"):
+            with_disorder_control(aliased, name, slack=1)
+    controlled = with_disorder_control(aliased, "a.ts", arrival="a.received", slack=1).where("a.note = 'x'")
+    windows = controlled.groupBy(F.window("a.ts", "10 seconds"))
+    query = finish(windows.agg(F.sum("a.speed").alias("total"), F.count("*").alias("rows")), tmp_path / "c", "aliased")
+    assert found(spark, "aliased") == WINDOWS
+    assert set(accounts(query)) == {"ts"}
 
 
 def test_a_predicate_on_a_data_column_does_not_stop_the_watermark(spark, stream, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import count
 
+from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NumericType, TimestampType
@@ -95,10 +96,14 @@ def controlled(
     source: str | None = None,
 ) -> DataFrame:
     """`df` under the control of a policy; see `with_disorder_control`."""
-    _check(df, event_time, arrival, source)
+    alias, event_time = _alias(df, event_time), _column(df, "event time", event_time)
+    arrival = arrival and _column(df, "arrival", arrival)
+    source = source and _column(df, "source", source)
+    _check_times(df, event_time, arrival)
     if not df.isStreaming:
         return df
-    return clocked(Reads().rows(df, event_time, policy, arrival=arrival, source=source), event_time, None)
+    rows = clocked(Reads().rows(df, event_time, policy, arrival=arrival, source=source), event_time, None)
+    return rows.alias(alias) if alias else rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,7 @@ class Reads:
 def clocked(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFrame:
     """Rows with a watermark on `event_time` that follows the punctuations of `clock`, or that controllers move."""
     if clock is None:
-        merged = rows.withWatermark(event_time, f"{FAR} days")
+        merged = rows.withWatermark(quoted(event_time), f"{FAR} days")
     else:
         waiting = rows.withColumn(CLOCK, F.lit(None).cast("timestamp"))
         ticking = clock.withColumn(event_time, F.col(CLOCK))
@@ -161,10 +166,37 @@ def _marked(df: DataFrame, name: str, event_time: str) -> Column:
     return F.col(quoted(name)).alias(name, metadata={**df.schema[name].metadata, WATERMARKED: 0})
 
 
-def _check(df: DataFrame, event_time: str, arrival: str | None, source: str | None) -> None:
-    for role, name in (("event time", event_time), ("arrival", arrival), ("source", source)):
-        if name is not None and name not in df.columns:
-            raise InputError("SW-430", f"there is no column '{name}' for the {role}", hint=nearest(name, df.columns))
+def _column(df: DataFrame, role: str, name: str) -> str:
+    """Return the column of `df` that Spark takes a name for: after an alias, in back-quotes or in another case.
+
+    A field of a struct is no column; `withWatermark` refuses it as well.
+    """
+    if name in df.columns:
+        return name
+    try:
+        meant = df.select(name)
+    except AnalysisException:
+        matching = []
+    else:
+        alike = [each for each in df.columns if [each.lower()] == [found.lower() for found in meant.columns]]
+        matching = [each for each in alike if df.select(quoted(each)).sameSemantics(meant)]
+    if not matching:
+        raise InputError("SW-430", f"there is no column '{name}' for the {role}", hint=nearest(name, df.columns))
+    return matching[0]
+
+
+def _alias(df: DataFrame, name: str) -> str | None:
+    """Return the alias of `df` in a name such as `a.ts`, so that it holds behind the control, too."""
+    before, dot, _ = name.partition(".")
+    if name in df.columns or not dot or before.startswith("`"):
+        return None
+    try:
+        return before if df.select(f"{before}.*").columns == df.columns else None
+    except AnalysisException:
+        return None
+
+
+def _check_times(df: DataFrame, event_time: str, arrival: str | None) -> None:
     for role, name in (("event time", event_time), ("arrival", arrival)):
         if name is not None and not isinstance(df.schema[name].dataType, TimestampType):
             kind = df.schema[name].dataType
