@@ -1,6 +1,6 @@
 """Disorder control: estimators, the controller, the record store, replay and yardsticks.
 
-Importing the package enters every estimator into ``ESTIMATORS``.
+Importing this package registers every estimator in ``ESTIMATORS``.
 """
 
 from slackwater.disorder.budget import estimator as budget  # noqa: F401

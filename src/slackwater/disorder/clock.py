@@ -1,4 +1,4 @@
-"""Times are int64 counts of one unit: arithmetic on them saturates at the ends of int64, it never wraps."""
+"""Times as int64 counts of one unit. Arithmetic saturates at the limits of int64 and never wraps."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ Times = npt.NDArray[np.int64]
 EARLIEST = int(np.iinfo(np.int64).min)
 LATEST = int(np.iinfo(np.int64).max)
 TICKS = {"us": 1_000_000, "ms": 1_000, "s": 1}
-"""How many ticks of a unit make a second."""
+"""Ticks per second of each unit."""
 MANY = 1 << 12
+"""From this many values on, one check for overflow is cheaper than a check of every difference."""
 
 
 def ticks_per_second(unit: str) -> int:
@@ -25,7 +26,7 @@ def ticks_per_second(unit: str) -> int:
 
 
 def clamp(time: int) -> int:
-    """The nearest value that int64 has.
+    """Return the nearest int64 value.
 
     >>> clamp(2**63) == LATEST
     True
@@ -34,7 +35,7 @@ def clamp(time: int) -> int:
 
 
 def minus(left: Times, right: Times | np.int64) -> Times:
-    """left - right, saturated.
+    """Return left - right, saturated.
 
     >>> minus(np.array([5, LATEST]), np.array([7, -1])).tolist() == [-2, LATEST]
     True
@@ -47,12 +48,12 @@ def minus(left: Times, right: Times | np.int64) -> Times:
 
 
 def _cannot_wrap(times: Times | np.int64) -> bool:
-    """Whether no difference of two such times is beyond int64; this is cheaper than looking at every difference."""
+    """Return whether no difference of two such times overflows int64. Cheaper than checking every difference."""
     return int(times.min()) >= -(LATEST // 2) and int(times.max()) <= LATEST // 2
 
 
 def times(values: npt.ArrayLike) -> Times:
-    """One-dimensional int64, without a copy where it already is that."""
+    """Return the values as a one-dimensional int64 array, without a copy if they already are one."""
     array: npt.NDArray[Any] = np.asarray(values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise InputError(

@@ -1,4 +1,4 @@
-"""The controller: an estimator under the caps and guards that a query can state."""
+"""The controller: an estimator together with the caps and guards that a query can state."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ VERSION = 2
 
 
 class Tallies(IntEnum):
-    """Whether a batch can be given added up: no, yes, or once the first rows were seen one by one."""
+    """Whether the controller accepts tallies instead of rows: never, now, or after the first rows."""
 
     NEVER = 0
     NOW = 1
@@ -31,9 +31,9 @@ class Tallies(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Exact counts since the start, and where the punctuation stands.
+    """Exact counts since the start, and the current punctuation.
 
-    `uncapped` is where it would stand without the caps, and `capped` rows came while the caps had raised it.
+    `uncapped` is the punctuation without the caps; `capped` counts the rows that came while a cap had raised it.
     """
 
     rows: int = 0
@@ -51,15 +51,15 @@ class Progress:
 
     @property
     def capping(self) -> bool:
-        """Whether a cap has raised the punctuation: the ratio is given up."""
+        """Whether a cap has raised the punctuation, so that the drop ratio is not kept."""
         return self.punctuation > self.uncapped
 
 
 class Hold(Protocol):
-    """Something beside the estimate that keeps the punctuation back: a silent or backlogged source."""
+    """A lower limit beside the estimate: keeps the punctuation back for a silent or backlogged source."""
 
     def observe(self, event: Times, arrival: Times, source: Sources) -> int:
-        """The largest punctuation that this batch leaves possible; the latest time if nothing holds."""
+        """Return the largest punctuation that this batch allows, or the latest time if no source is waited for."""
 
     def state(self) -> bytes: ...
 
@@ -67,13 +67,18 @@ class Hold(Protocol):
 
 
 class Controller:
-    """Observes batches and gives the punctuation after each.
+    """Observes batches and returns the punctuation after each.
 
-    In order: rows stamped more than ``skew`` after their arrival are *suspect* and neither seen by the
-    estimator nor counted as held; the estimate is lowered to what the sources allow; then raised until
-    at most ``cap`` rows are held back and it lies at most ``within`` behind the newest event time, which has priority
-    over both; and it never decreases. ``released`` has the event times of the rows that the last batch released, with
-    the rows of each.
+    The steps, in order:
+
+    - Rows stamped more than ``skew`` after their arrival are *suspect*: the estimator does not see them, and they are
+      not counted as held.
+    - The estimate is lowered to the limit that ``hold`` sets for silent sources.
+    - It is raised until at most ``cap`` rows are held and it lies at most ``within`` behind the newest event time.
+      These caps take priority over the estimate and the hold.
+    - It never decreases.
+
+    ``released`` holds the event times that the last batch released, with the number of rows of each.
     """
 
     __slots__ = ("_estimator", "_held", "_hold", "_newest", "_progress", "cap", "released", "skew", "within")
@@ -102,7 +107,7 @@ class Controller:
         return self._progress
 
     def observe(self, event: npt.ArrayLike, arrival: npt.ArrayLike, source: Sources | None = None) -> int:
-        """The punctuation after this batch; its rows are late if before the punctuation of the previous call."""
+        """Return the punctuation after this batch. Its rows are late if before the punctuation of the previous call."""
         event, arrival = times(event), times(arrival)
         _same_length(event, arrival, source)
         suspect = minus(event, arrival) > self.skew
@@ -123,10 +128,10 @@ class Controller:
         )
 
     def enter(self, tally: Tally | None, late: int, suspects: int = 0) -> int:
-        """As `observe`, of rows that somebody has added up.
+        """Return the punctuation after a batch that is given as a tally, if `tallies` allows it.
 
-        The tally, if it has any row, is of those that are not suspect; of all together so many are late. Only while
-        `tallies` says so.
+        The tally holds the rows that are not suspect, or is None if there are none. `late` counts all late rows,
+        including suspect ones.
         """
         estimator = self._estimator
         if tally is None or not isinstance(estimator, Tallying):
@@ -135,7 +140,7 @@ class Controller:
 
     @property
     def tallies(self) -> Tallies:
-        """Whether it needs no more of a batch than its tally."""
+        """Whether a batch may be given as a tally instead of rows."""
         if not isinstance(self._estimator, Tallying):
             return Tallies.NEVER
         return Tallies.NOW if self._estimator.started else Tallies.SOON
@@ -144,7 +149,7 @@ class Controller:
         before = self._progress
         if tally is not None:
             self._held.add(*tally.since(before.punctuation))
-            # A row that is stamped ahead of its arrival moves the punctuation no further than its arrival would.
+            # A row stamped after its arrival moves the punctuation no further than its arrival.
             self._newest = max(self._newest, min(tally.newest, tally.clock))
         uncapped = max(before.uncapped, estimate)
         punctuation = max(before.punctuation, uncapped, self._capped())
@@ -162,7 +167,7 @@ class Controller:
         return punctuation
 
     def advance(self, punctuation: int) -> int:
-        """Raises the punctuation though no row came: the stream has ended, or was silent for too long."""
+        """Raise the punctuation without rows, because the stream has ended or was silent for too long."""
         before = self._progress
         uncapped, punctuation = max(before.uncapped, punctuation), max(before.punctuation, punctuation)
         self.released = joined([self.released, self._held.release(punctuation)])
@@ -176,7 +181,7 @@ class Controller:
         return min(estimate, self._hold.observe(event, arrival, source))
 
     def _capped(self) -> int:
-        """The smallest punctuation that the caps allow; none before the first row falls due."""
+        """Return the smallest punctuation that the caps allow. WITHIN starts when the first row falls due."""
         rows = NO_PUNCTUATION if self.cap is None else self._held.beyond(self.cap)
         if self.within is None:
             return rows
@@ -184,7 +189,7 @@ class Controller:
         return max(rows, due) if self._progress.punctuation > NO_PUNCTUATION or self._held.oldest < due else rows
 
     def explain(self) -> str:
-        """Say in a sentence what holds the punctuation where it is now."""
+        """Return a sentence that says what holds the punctuation where it is now."""
         if self._progress.capping:
             full = self.cap is not None and self._progress.held >= self.cap
             held = f"{self._progress.held:,} rows are held, as many as may be"
@@ -243,13 +248,13 @@ def controller(
     hold: Hold | None = None,
     **options: Any,
 ) -> Controller:
-    """A controller as a query's bracket describes it.
+    """Return the controller that a query's bracket describes.
 
-    ``dratio`` alone is adaptive; with ``slack`` n > 0 at most n rows are held; ``slack`` 0 keeps the adaptive
-    punctuation and says that no buffer reorders rows. ``dratio`` None with ``slack`` n is the fixed buffer of n
-    rows. ``bsize`` n holds back at most n rows, whatever the others say; ``within`` keeps the punctuation at most that
-    far behind the newest event time. Times are counted in ``unit``, ``within`` and ``skew`` (5 minutes unless given)
-    too. ``options`` go to the estimator.
+    ``dratio`` alone is adaptive. With ``slack`` n > 0 at most n rows are held; ``slack`` 0 keeps the adaptive
+    punctuation and says that no buffer reorders rows. ``dratio`` None with ``slack`` n is a fixed buffer of n rows.
+    ``bsize`` n holds back at most n rows, whatever the other parameters say. ``within`` keeps the punctuation at most
+    that far behind the newest event time. All times, also ``within`` and ``skew`` (default 5 minutes), are counted in
+    ``unit``. ``options`` go to the estimator.
     """
     if within is not None and within <= 0:
         raise InputError("SW-424", f"within {within} would hold nothing back at all", expected="a time above 0")

@@ -1,4 +1,4 @@
-"""What every estimator of the punctuation offers, and where all of them are found by name."""
+"""The interface of estimators, and their registry by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slackwater.disorder.tally import Tally
 from slackwater.errors import InputError, nearest
 
 NO_PUNCTUATION = EARLIEST
-"""Returned while there is no punctuation yet: no event time is smaller, so that no row is late."""
+"""The value before there is a punctuation. No event time is smaller, so no row is late."""
 
 Sources = npt.NDArray[Any]
 """One value per row that names its sender."""
@@ -22,49 +22,49 @@ Sources = npt.NDArray[Any]
 class Estimator(Protocol):
     """Learns from batches how far the stream is complete.
 
-    The constructor takes ``dratio`` and ``unit`` by name, and parameters of its own; none of them changes
-    afterwards. An estimator that does not use one of the two takes it all the same, so that all are built alike.
+    The constructor takes ``dratio`` and ``unit`` by name, and parameters of its own; none of them changes afterwards.
+    An estimator accepts both even if it does not use them, so that all are built alike.
     """
 
     def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:
-        """The punctuation after this batch of rows in arrival order, never smaller than the one before.
+        """Return the punctuation after this batch of rows in arrival order. It never decreases.
 
-        A row is late if its event time is smaller than what the *previous* call returned.
+        A row is late if its event time is smaller than the result of the *previous* call.
         """
 
     def state(self) -> bytes:
-        """All that was learnt, as versioned bytes of bounded size."""
+        """Return everything learnt, as versioned bytes of bounded size."""
 
     def restore(self, state: bytes) -> None:
-        """Continue as the estimator that gave these bytes would have."""
+        """Continue from the state of another estimator with the same parameters."""
 
 
 @runtime_checkable
 class Tallying(Protocol):
-    """An estimator that needs no more of a batch than its tally, once it has `started`."""
+    """An estimator that can read tallies instead of rows, once it has `started`."""
 
     @property
     def started(self) -> bool: ...
 
     def tallied(self, tally: Tally) -> int:
-        """As `observe`, of rows that were added up."""
+        """Return the punctuation after a batch given as a tally."""
 
 
 @runtime_checkable
 class Explaining(Protocol):
-    """An estimator that can say what holds its punctuation back."""
+    """An estimator that can explain its punctuation."""
 
     def explain(self) -> str: ...
 
 
 ESTIMATORS: dict[str, Callable[..., Estimator]] = {}
-"""By the name that a query gives after USING. Complete as soon as ``slackwater.disorder`` is imported."""
+"""Estimators by the name after USING. Complete as soon as ``slackwater.disorder`` is imported."""
 
 Factory = TypeVar("Factory", bound=Callable[..., Estimator])
 
 
 def named(name: str) -> Callable[[Factory], Factory]:
-    """Enters a class or function that builds an estimator under its name."""
+    """Register a class or function that builds an estimator under this name."""
 
     def enter(factory: Factory) -> Factory:
         ESTIMATORS[name] = factory
@@ -74,14 +74,14 @@ def named(name: str) -> Callable[[Factory], Factory]:
 
 
 def estimator(name: str, **parameters: Any) -> Estimator:
-    """The estimator of this name, built with these parameters."""
+    """Return the estimator of this name, built with these parameters."""
     if name not in ESTIMATORS:
         raise InputError("SW-422", f"unknown estimator {name!r}", hint=nearest(name, ESTIMATORS))
     return ESTIMATORS[name](**parameters)
 
 
 def z(dratio: float) -> float:
-    """The papers' z(D): what a standard normal variable exceeds with probability D, and at least 0.
+    """Return the papers' z(D): the value that a standard normal variable exceeds with probability D, at least 0.
 
     >>> round(z(0.05), 2), round(z(0.01), 2)
     (1.64, 2.33)

@@ -1,4 +1,4 @@
-"""The event times of the rows that arrived and were not yet passed by the punctuation: exact, and compact."""
+"""The event times of the held rows (arrived, but not passed by the punctuation): exact and compact."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from slackwater.disorder.clock import EARLIEST, LATEST, Times
 from slackwater.errors import RunError
 
 Run = tuple[Times, Times]
-"""Event times in order, each once, and how many rows have each."""
+"""Sorted distinct event times, and the number of rows of each."""
 
 EMPTY: Times = np.empty(0, np.int64)
 MOST = 1 << 27
+"""The most rows that may be held; a larger value lets a stuck stream take more of the driver's memory."""
 
 
 class Held:
     """A multiset of event times: a few sorted runs with counts, each at least twice as long as the next.
 
-    A batch is merged with runs of its own size, so that a row takes part in at most log2(held / batch) merges;
-    counting and passing are binary searches.
+    A batch is merged with runs of its own size, so that a row takes part in at most log2(held / batch) merges. Counting
+    and releasing are binary searches.
 
     >>> held = Held()
     >>> held.add(np.array([3, 5, 9]), np.array([2, 1, 1]))
@@ -43,7 +44,7 @@ class Held:
         return self._rows
 
     def add(self, event: Times, count: Times) -> None:
-        """Takes in these event times, sorted and each once, with so many rows each."""
+        """Add sorted distinct event times with the number of rows of each."""
         rows = int(count.sum())
         if self._rows + rows > MOST:
             raise RunError(
@@ -69,11 +70,11 @@ class Held:
 
     @property
     def oldest(self) -> int:
-        """The smallest event time; the latest of all if no row is held."""
+        """The smallest event time, or the latest time if no row is held."""
         return min((int(event[0]) for event, _ in self._runs), default=LATEST)
 
     def beyond(self, most: int) -> int:
-        """The smallest punctuation behind which at most ``most`` of the rows stay; the earliest if all may."""
+        """Return the smallest punctuation that leaves at most ``most`` rows held, or the earliest time."""
         surplus = self._rows - most
         if surplus <= 0:
             return EARLIEST
@@ -82,7 +83,7 @@ class Held:
         return min(LATEST, last_out + 1)
 
     def rows(self) -> Run:
-        """The event times in order, and how many rows have each."""
+        """Return the event times in order, and the number of rows of each."""
         return merged(self._runs) if self._runs else (EMPTY, EMPTY)
 
     @classmethod
@@ -94,26 +95,26 @@ class Held:
 
 
 def deltas(rows: Times) -> Times:
-    """Sorted rows, each but the first as its distance from the one before: small numbers, for state."""
-    return np.diff(rows, prepend=np.int64(0))  # wraps where cumsum wraps back
+    """Return sorted rows as differences from their predecessors: small numbers, which compress well in state."""
+    return np.diff(rows, prepend=np.int64(0))  # may wrap; cumsum wraps back
 
 
 def joined(runs: Sequence[Run]) -> Run:
-    """Several runs one after the other, as copies."""
+    """Return the concatenation of several runs, as copies."""
     if not runs:
         return EMPTY, EMPTY
     return np.concatenate([event for event, _ in runs]), np.concatenate([count for _, count in runs])
 
 
 def merged(runs: Sequence[Run]) -> Run:
-    """One run of several, or of what is not in order yet."""
+    """Return several runs, sorted or not, as one run."""
     event, count = joined(runs)
-    order = np.argsort(event, kind="stable")  # of sorted runs: the stable sort merges them in one pass
+    order = np.argsort(event, kind="stable")  # the stable sort merges sorted runs in one pass
     event, count = event[order], count[order]
     first = np.flatnonzero(np.append(True, event[1:] != event[:-1])[: len(event)])
     return event[first], np.add.reduceat(count, first) if len(first) else count
 
 
 def _own(run: Times) -> Times:
-    """A run that is a small rest of its array gets its own, so that the array can go."""
+    """Copy a run that is a small part of its array, so that the array can be freed."""
     return run.copy() if run.base is not None and 2 * run.size <= run.base.size else run

@@ -1,4 +1,4 @@
-"""Waiting for senders that are behind, for estimators that do not weigh what they owe."""
+"""Wait for senders that are behind, for estimators that do not consider senders themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VERSION = 2
 
 
 class SourceHold:
-    """For any estimator: no punctuation passes the front of a sender that is behind, until it is given up.
+    """Keeps the punctuation of any estimator before the last row of a sender that is behind, until IDLE has passed.
 
     >>> import numpy as np
     >>> hold = SourceHold(unit="s")

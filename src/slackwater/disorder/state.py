@@ -1,4 +1,4 @@
-"""A flat record of arrays and scalars as bytes: Arrow IPC behind a mark and a checksum, never pickled."""
+"""A flat record of arrays and scalars as bytes: Arrow IPC behind a magic mark and a checksum, never pickled."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPRESSED = pa.ipc.IpcWriteOptions(compression="zstd")
 
 
 def pack(kind: str, version: int, fields: Mapping[str, Value]) -> bytes:
-    """The record as bytes; ``kind`` and ``version`` say who can read it.
+    """Return the record as bytes. ``kind`` and ``version`` say who can read it.
 
     >>> unpack(pack("demo", 1, {"rows": 3}), "demo", 1).integer("rows")
     3
@@ -37,7 +37,7 @@ def pack(kind: str, version: int, fields: Mapping[str, Value]) -> bytes:
 
 
 def unpack(state: bytes, kind: str, version: int) -> Fields:
-    """The record that :func:`pack` wrote, or a RunError that says why these bytes are not one."""
+    """Return the record that :func:`pack` wrote, or raise a RunError that says what is wrong with the bytes."""
     if len(state) < HEADER.size or state[:4] != MARK:
         raise _unreadable(f"these {len(state)} bytes are no state of a controller")
     body = state[HEADER.size :]
@@ -57,13 +57,13 @@ def unpack(state: bytes, kind: str, version: int) -> Fields:
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """A record that was read back; each getter asks for the type that the writer gave."""
+    """A record that was read back. Each getter checks the type that the writer gave."""
 
     kind: str
     batch: pa.RecordBatch
 
     def integer(self, name: str, default: int | None = None) -> int:
-        """The number; the default, if there is one, where an older writer did not know the name."""
+        """Return the number, or the default if an older version did not write the name."""
         if default is not None and name not in self.batch.schema.names:
             return default
         return int(self._scalar(name))
@@ -96,7 +96,7 @@ class Fields:
 
 
 def _column(value: Value) -> pa.Array:
-    """One row: a scalar as it is, an array as a list."""
+    """Return a column of one row: a scalar as it is, an array as a list."""
     match value:
         case np.ndarray():
             return pa.ListArray.from_arrays(pa.array([0, len(value)], pa.int32()), pa.array(value))

@@ -1,4 +1,4 @@
-"""A batch as far as an estimator looks at it: how many rows have each event time, and the last rows one by one."""
+"""A batch summarised for an estimator: rows per event time and per delay, and the last rows one by one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from slackwater.disorder.clock import EARLIEST, Times, minus
 
 LAST = 1_024
-"""So many of the latest rows are known one by one."""
+"""How many of the latest rows are kept one by one; `budget` learns from their ages. More rows enlarge the state."""
 
 
 UNKNOWN: tuple[Times, Times] = (np.empty(0, np.int64), np.empty(0, np.int64))
@@ -17,13 +17,12 @@ UNKNOWN: tuple[Times, Times] = (np.empty(0, np.int64), np.empty(0, np.int64))
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A batch of rows in arrival order, added up.
+    """A batch of rows in arrival order, as counts.
 
-    `event` has each event time once, in order, and `count` the number of its rows; `delay` and `delay_count` are the
-    same of what lies between event time and arrival, where `delay_count` None stands for single rows in any order.
-    `last_event` and `last_arrival` are the last rows; before these, `newest_before` and `clock_before` were the
-    latest times of both kinds. `rows` are all of them, where somebody has them;
-    the first batch of a stream is looked at row by row.
+    `event` holds each event time once, in order, and `count` its number of rows. `delay` and `delay_count` are the same
+    for delays (arrival minus event time); `delay_count` None means single rows in any order. `last_event` and
+    `last_arrival` are the last rows; `newest_before` and `clock_before` are the latest event time and arrival before
+    those. `rows` are all rows, if they are available: estimators look at the first batch of a stream row by row.
 
     >>> tally = Tally.of(np.array([5, 3, 5]), np.array([6, 7, 9]))
     >>> tally.event.tolist(), tally.count.tolist(), tally.clock, tally.before(5), tally.delay_at(2)
@@ -43,7 +42,7 @@ class Tally:
 
     @classmethod
     def of(cls, event: Times, arrival: Times) -> Tally:
-        """The tally of these rows, of which there is at least one."""
+        """Return the tally of these rows. There must be at least one."""
         times, count = np.unique(event, return_counts=True)
         return cls(
             times,
@@ -67,21 +66,21 @@ class Tally:
         return int(self.event[-1])
 
     def before(self, time: int) -> int:
-        """How many rows have an earlier event time."""
+        """Return how many rows have an earlier event time."""
         return int(self.count[: np.searchsorted(self.event, time)].sum())
 
     def since(self, time: int) -> tuple[Times, Times]:
-        """The event times that are not earlier, and how many rows have each."""
+        """Return the event times that are not earlier, and the number of rows of each."""
         first = np.searchsorted(self.event, time)
         return self.event[first:], self.count[first:]
 
     def delay_at(self, rank: int) -> int:
-        """The delay that `rank` rows undercut."""
+        """Return the delay at this rank, counted from 0 in ascending order."""
         if self.delay_count is None:
             return int(np.partition(self.delay, rank)[rank])
         return int(self.delay[np.searchsorted(np.cumsum(self.delay_count), rank, side="right")])
 
     def delayed(self, by: int) -> int:
-        """How many rows were delayed by more."""
+        """Return how many rows have a larger delay."""
         more = self.delay > by
         return int(np.count_nonzero(more) if self.delay_count is None else self.delay_count[more].sum())

@@ -13,7 +13,7 @@ VERSION = 1
 
 
 def largest_n(c: float, sigma: float, theta: float) -> float:
-    """Inequality 7 (5.7 in WIN): the largest natural n with n^2 - c n - 2 c sigma^2 / theta^2 < 0.
+    """Return the largest natural n with n^2 - c n - 2 c sigma^2 / theta^2 < 0 (inequality 7; 5.7 in WIN).
 
     >>> largest_n(z(0.01) ** 2, sigma=0.5, theta=0.05)
     35.0
@@ -25,17 +25,17 @@ def largest_n(c: float, sigma: float, theta: float) -> float:
 
 
 def width(n: float, c: float, sigma: float, theta: float) -> float:
-    """n theta, the region that keeps D; its limit sqrt(2 c) sigma where rows come at one instant."""
+    """Return n theta, the interval that keeps D, or its limit sqrt(2 c) sigma if all rows arrive at one instant."""
     return n * theta if theta > 0 else sqrt(2 * c) * sigma
 
 
 @named("adaptive")
 class Adaptive:
-    """Delays are taken as normal and intervals as exponential; punctuation = t_n - mu - n_p theta (8).
+    """Assumes normal delays and exponential intervals; punctuation = t_n - mu - n_p theta (8).
 
-    One call with one row is figure 3. One call with a batch puts all of its rows through VSeq, and then
-    runs steps 2 to 6 once, after the last row. VSeq is resized to n_p, at least 30 and at most 65,536
-    rows; n_p in (8) has the lower bound only.
+    One call with one row is figure 3. One call with a batch puts all of its rows through VSeq, and then runs steps 2 to
+    6 once, after the last row. VSeq is resized to n_p, at least 30 and at most 65,536 rows; n_p in (8) has the lower
+    bound only.
 
     >>> import numpy as np
     >>> second = np.arange(30)
@@ -52,7 +52,7 @@ class Adaptive:
 
     @property
     def n(self) -> int:
-        """The size that VSeq was given last."""
+        """The current size of VSeq."""
         return self._vseq.n
 
     def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:

@@ -1,4 +1,4 @@
-"""The ad hoc measure that ADC compares with (figure 4)."""
+"""The ad hoc measure with which ADC compares itself (figure 4)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ VERSION = 1
 class AdHoc:
     """punctuation = mu_t - sigma_t + 2 D sigma_t, with the mean and deviation of the *timestamps* in VSeq.
 
-    Figure 4 resizes VSeq to N + sigma_t z(D) theta, N taken as the least size, 30. A time squared is no number
-    of rows: it is used as printed, with both times in seconds. Batches are as for ``adaptive``.
+    Figure 4 resizes VSeq to N + sigma_t z(D) theta, where N is the smallest size, 30. The second term is a time squared
+    and not a number of rows; it is used as printed, with both times in seconds. Batches are handled as in ``adaptive``.
 
     >>> import numpy as np
     >>> AdHoc(0.01, unit="s").observe(np.arange(30), np.arange(30))     # 14.5 - 0.98 * 8.66 = 6.02
@@ -48,7 +48,7 @@ class AdHoc:
         self._vseq.resize(self._size(seen))
 
     def _size(self, seen: Moments) -> float:
-        """Step 5, as printed."""
+        """Return the size of VSeq by step 5, as printed."""
         return SMALLEST + seen.sigma / self._second * self._z * seen.theta / self._second
 
     def state(self) -> bytes:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from slackwater.disorder.clock import Times
 
 LEAST = 8
+"""The smallest size of the array, in p-nodes."""
 
 
 class Rows(NamedTuple):
@@ -27,7 +28,7 @@ class Rows(NamedTuple):
         return Rows(self.event[index], self.arrival[index], self.row[index])
 
     def own(self) -> Rows:
-        """A copy, so that the batch of which these rows were a part can go."""
+        """Return a copy, so that the batch that holds these rows can be freed."""
         return Rows(self.event.copy(), self.arrival.copy(), self.row.copy())
 
 
@@ -42,7 +43,7 @@ def joined(pieces: list[Rows], like: np.dtype[Any]) -> Rows:
 
 
 class INode:
-    """P-nodes by number: those from ``first`` to ``last`` are covered, the rest of the array is room.
+    """P-nodes by number. ``first`` to ``last`` are covered; the rest of the array is spare room.
 
     >>> inode = INode()
     >>> inode.cover(5, 6), inode.size
@@ -62,7 +63,7 @@ class INode:
         return len(self._nodes)
 
     def cover(self, least: int, most: int) -> None:
-        """Makes room for these numbers; by copying the array where it has to move or to double."""
+        """Make room for these numbers. The array is copied if it has to move or to double."""
         if self.last < self.first:
             self.first, self.last = least, most
             self._resize(least)
@@ -79,11 +80,11 @@ class INode:
             pnode.append(piece)
 
     def pnodes(self) -> list[PNode]:
-        """Those that have rows, oldest first."""
+        """Return the p-nodes that have rows, oldest first."""
         return [pnode for pnode in self._nodes if pnode is not None]
 
     def drop(self, before: int) -> list[PNode]:
-        """Takes out every p-node with a smaller number, oldest first; shrinks the array to what is left."""
+        """Remove every p-node with a smaller number and return them, oldest first. Shrink the array to the rest."""
         count = min(max(0, before - self.first), self.size)
         gone = self._nodes[:count]
         self._nodes[:count] = [None] * count
@@ -92,7 +93,10 @@ class INode:
         return [pnode for pnode in gone if pnode is not None]
 
     def _resize(self, first: int) -> None:
-        """The array from ``first`` on: a power of two, at least 8, doubled when full, halved when a quarter is used."""
+        """Move the array to start at ``first``. Its size is a power of two, at least 8.
+
+        It doubles when full and halves when a quarter is used.
+        """
         self.last = max(self.last, first - 1)
         need = self.last - first + 1
         size = self.size

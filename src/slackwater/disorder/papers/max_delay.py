@@ -13,8 +13,8 @@ VERSION = 1
 class MaxDelay:
     """punctuation = t - m, with t the arrival of the latest row and m the largest delay of any row so far.
 
-    One call per batch gives what one call per row gives after the batch's last row, unless the arrival
-    clock runs unevenly: row by row, the largest punctuation on the way counts.
+    One call per batch returns what one call per row returns after the batch's last row, unless the arrival clock steps
+    back: row by row, the largest punctuation on the way counts.
 
     >>> import numpy as np
     >>> MaxDelay().observe(np.array([10, 11, 5]), np.array([12, 13, 14]))

@@ -17,14 +17,17 @@ from slackwater.errors import InputError
 
 VERSION = 1
 SMALLEST = 30
+"""The smallest n; the Central Limit Theorem needs about 30 intervals."""
 LARGEST = 1 << 18
+"""The most rows of the buffer, which bounds its state; the paper has no such limit."""
 HIGH_RATE = 100
+"""Rows a second beyond which equation 12 replaces equation 11."""
 KEPT = 20
-"""The sample holds up to so many times M rows: M is the least, and a longer memory steadies sigma."""
+"""The sample holds up to KEPT times M rows. A larger value steadies sigma, and adapts more slowly to changes."""
 
 
 def exact_n(z_of_d: float, sigma: float, theta: float) -> float:
-    """Equation 11: the n at which the drop probability is D, and at least 30.
+    """Return n by equation 11, at which the drop probability is D; at least 30.
 
     >>> round(exact_n(z(0.01), sigma=0.5, theta=0.05), 1)
     35.7
@@ -36,13 +39,13 @@ def exact_n(z_of_d: float, sigma: float, theta: float) -> float:
 
 
 def high_rate_n(z_of_d: float, sigma: float, rate: float) -> float:
-    """Equation 12: what 11 comes to when more than 100 rows come in a second."""
+    """Return n by equation 12: the limit of equation 11 for more than 100 rows a second."""
     return max(SMALLEST, sqrt(2) * z_of_d * sigma * rate)
 
 
 @named("periodic")
 def periodic(dratio: float = 0.01, *, unit: str = "us", handover: float = 0.001, **parameters: Any) -> Estimator:
-    """The method of ADC-J: at D <= 0.1% it is ``two-max``, as its section 3.2 says."""
+    """Return the estimator of ADC-J. At D <= 0.1% this is ``two-max``, as its section 3.2 says."""
     if dratio <= handover:
         return TwoMax(dratio, unit=unit)
     return Periodic(dratio, unit=unit, **parameters)
@@ -51,17 +54,16 @@ def periodic(dratio: float = 0.01, *, unit: str = "us", handover: float = 0.001,
 class Periodic:
     """The buffer keeps the n latest timestamps; the smallest of them is the heartbeat t_1.
 
-    n is estimated after the call in which the row count passes a multiple of ``p_e``, or, where fewer come in a
-    second, once a second of the arrival clock has passed. sigma and theta come from a sample of one row in
-    ``p_s``, at least ``m`` of them (before that there is no estimate) and at most the latest 20 m; with ``reservoir``
-    every row replaces a random one of these, so that old rows fade out. Until the first row is sent out there is
-    no heartbeat: nothing that arrives could be late.
+    n is estimated after the call in which the row count passes a multiple of ``p_e``, but at least once per second of
+    the arrival clock. sigma and theta come from a sample of one row in ``p_s``: at least ``m`` rows (before that there
+    is no estimate) and at most the latest 20 m. With ``reservoir`` every row replaces a random row of the sample, so
+    that old rows fade out. Until the buffer releases its first row there is no heartbeat, and no row is late.
 
-    The paper names no values for P_e, P_s and M, and the late share on changing streams hangs on them: see
+    The paper names no values for P_e, P_s and M, and the late share on changing streams depends on them: see
     docs/experiments/adcj-figures-5-to-7.md, which also shows other choices.
 
-    One call with a batch inserts all rows after the heartbeat of the call before, and then
-    estimates once if an estimate is due. The buffer keeps at most 262,144 rows.
+    One call with a batch inserts all rows after the heartbeat of the previous call, and then estimates once if an
+    estimate is due. The buffer keeps at most 262,144 rows.
     """
 
     __slots__ = (
@@ -109,14 +111,14 @@ class Periodic:
 
     @property
     def n(self) -> int:
-        """The size of the buffer that was estimated last."""
+        """The last estimate of the buffer size, in rows."""
         return self._n
 
     def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:
         if not len(event):
             return self._punctuation
         self._take(event, arrival)
-        rows = np.concatenate((self._buffer, event[event > self._punctuation]))  # 8 to 13
+        rows = np.concatenate((self._buffer, event[event > self._punctuation]))  # algorithm 1, lines 8 to 13
         if self._due(len(event), int(arrival[-1])):
             self._estimate(int(arrival[-1]))
         self._count += len(event)
@@ -126,7 +128,7 @@ class Periodic:
         return self._punctuation
 
     def _take(self, event: Times, arrival: Times) -> None:
-        """Step 1: rows of the batch enter the sample, each in the slot that its number gives."""
+        """Put rows of the batch into the sample, each into the slot that its number gives (step 1)."""
         number = np.arange(self._count, self._count + len(event), dtype=np.int64)
         if self.reservoir:
             slot = _mixed(number) % self._sample.shape[1]
@@ -137,14 +139,14 @@ class Periodic:
         self._sample[:, slot] = np.stack((number, arrival, minus(arrival, event)))
 
     def _due(self, rows: int, now: int) -> bool:
-        """Step 2, and the second that it may take at the longest."""
+        """Return whether an estimate is due: by step 2, or because a second has passed."""
         if np.count_nonzero(self._sample[0] >= 0) < self._least:
             return False
         passed = self._count // self.p_e != (self._count + rows) // self.p_e
         return passed or now - self._estimated >= self._second
 
     def _estimate(self, now: int) -> None:
-        """Steps 3 and 4."""
+        """Estimate n (steps 3 and 4)."""
         number, arrival, delay = self._sample[:, self._sample[0] >= 0]
         oldest, newest = int(number.argmin()), int(number.argmax())
         elapsed = max(0, int(arrival[newest]) - int(arrival[oldest]))
@@ -170,7 +172,7 @@ class Periodic:
 
 
 def _mixed(number: Times) -> Times:
-    """Row numbers as evenly spread, non-negative numbers: the same in every run, with no generator to store."""
+    """Hash row numbers to evenly spread non-negative numbers. The same in every run, without a generator to store."""
     mixed = number.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)

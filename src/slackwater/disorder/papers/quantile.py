@@ -1,4 +1,4 @@
-"""The industry's measure: the newest timestamp minus a quantile of the recent latenesses, without feedback."""
+"""A common measure in practice: the newest timestamp minus a quantile of recent latenesses, without feedback."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from slackwater.disorder.state import Value, pack, unpack
 
 VERSION = 1
 WINDOW = 4_096
+"""Rows whose lateness is remembered. More rows estimate smaller ratios, and adapt more slowly."""
 LEAST = 250
+"""Rows before the first punctuation."""
 
 
 @named("quantile")
 class Quantile:
-    """newest - q, q the (1 - D) quantile of the latenesses of the last 4,096 rows, from the 250th row on.
+    """punctuation = newest - q, with q the (1 - D) quantile of the latenesses of the last 4,096 rows.
 
-    A row's lateness is how far it lies behind the newest timestamp up to and with it. The quantile is the
-    smallest lateness that at least (1 - D) of the rows do not exceed. One call with a batch gives what one call per
-    row gives after the last one, except that in between the punctuation may have been higher.
+    It starts at the 250th row. A row's lateness is its distance behind the newest timestamp so far, its own included.
+    The quantile is the smallest lateness that at least (1 - D) of the rows do not exceed. One call with a batch returns
+    what one call per row returns after the last row, except that the punctuation may have been higher in between.
 
     >>> Quantile(0.4).observe(np.repeat([100, 90], 125), np.arange(250))
     90

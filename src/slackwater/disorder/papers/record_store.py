@@ -1,8 +1,8 @@
 """The record store of WIN (section 3, figures 2 and 3): rows by time slot under a two-level index.
 
-Placing is arithmetic: a row's slot is its event time divided by the granularity, 128 slots make a p-node, and
-the i-node finds a p-node by its number. A batch is placed at once. Rows are put in order when they leave, by
-counting the digits of their times: rows are not compared with each other.
+Rows are placed by arithmetic: a row's slot is its event time divided by the granularity, 128 slots make a p-node, and
+the i-node finds a p-node by its number. A batch is placed at once. Rows are sorted when they are released, by a radix
+sort of their times.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from slackwater.engine.columns.order import counted
 from slackwater.errors import InputError
 
 SLOTS = 128
+"""Slots of a p-node (WIN section 3)."""
 REACH = 1 << 16
+"""The most p-nodes that the i-node covers, which bounds its array."""
 
 
 class RecordStore:
-    """Rows that wait for the punctuation.
+    """The rows that wait for the punctuation.
 
-    ``granularity`` is the width of a slot in ticks; a p-node of 128 slots is the unit that is made and
-    dropped, so choose it to hold a good part of a batch. The i-node covers the p-nodes in use, but never more
-    than 65,536: a row outside of that (a timestamp of the year 9999) waits in an overflow until the punctuation
-    comes near.
+    ``granularity`` is the width of a slot in ticks. P-nodes of 128 slots are created and dropped as a whole, so choose
+    a width at which a p-node holds a good part of a batch. The i-node covers at most 65,536 p-nodes. A row outside of
+    that range (a timestamp of the year 9999) waits in an overflow until the punctuation comes near.
 
     >>> store = RecordStore(granularity=10)
     >>> bool(store.place(np.array([25, 7, 25, 12]), np.array([30, 31, 32, 33])).any())
@@ -60,9 +61,9 @@ class RecordStore:
         return self._inode.size
 
     def place(self, event: Times, arrival: Times, row: npt.NDArray[Any] | None = None) -> npt.NDArray[np.bool_]:
-        """Takes a batch in arrival order; says which rows are lost because their place was released.
+        """Place a batch in arrival order; return a mask of the rows that are lost because their slot was released.
 
-        Without ``row`` a row is its number, counted from 0 over all batches.
+        Without ``row``, rows are numbered from 0 over all batches.
         """
         if row is None:
             row = np.arange(self._placed, self._placed + len(event), dtype=np.int64)
@@ -75,13 +76,16 @@ class RecordStore:
         return lost
 
     def release(self, punctuation: int) -> Rows:
-        """The rows before the punctuation, by (event, arrival, position); whole p-nodes are dropped."""
+        """Remove and return the rows before the punctuation, by (event, arrival, position).
+
+        Whole p-nodes are dropped.
+        """
         if punctuation <= self.released:
             return joined([], self._type)
         self.released = punctuation
         self._low = punctuation // self._span
         leaving = [piece for pnode in self._inode.drop(self._low) for piece in pnode]
-        out_of_reach = self._inode.last >= self._low + REACH  # the first rows of all were far-future ones
+        out_of_reach = self._inode.last >= self._low + REACH  # the very first rows were stamped far in the future
         up_to = self._inode.last if out_of_reach else self._low
         beside = [piece for pnode in self._inode.drop(up_to + 1) for piece in pnode] + self._near_overflow(self._low)
         if beside:
@@ -94,7 +98,10 @@ class RecordStore:
         return out
 
     def beyond(self, most: int) -> int:
-        """The smallest punctuation behind which at most ``most`` rows stay (BSIZE); the earliest if all may."""
+        """Return the smallest punctuation that leaves at most ``most`` rows held (BSIZE).
+
+        If all rows may stay, that is the earliest time.
+        """
         surplus = self._count - most
         if surplus <= 0:
             return EARLIEST
@@ -107,7 +114,7 @@ class RecordStore:
         return min(LATEST, int(np.partition(np.concatenate(oldest), surplus - 1)[surplus - 1]) + 1)
 
     def _put(self, rows: Rows) -> None:
-        """Figure 3, step 1, for all rows: the number of the p-node by division; far rows to the overflow."""
+        """Find the p-node of each row by division (figure 3, step 1). Rows out of reach go to the overflow."""
         if not rows.size:
             return
         number = rows.event // self._span
@@ -123,14 +130,14 @@ class RecordStore:
             self._append(rows, number)
 
     def _near_overflow(self, low: int) -> PNode:
-        """The overflow, if the i-node now reaches any of it."""
+        """Return the overflow if the i-node now reaches any of its rows."""
         if self._nearest >= low + REACH:
             return []
         overflow, self._overflow, self._nearest = self._overflow, [], LATEST
         return overflow
 
     def _append(self, rows: Rows, number: Times) -> None:
-        """Figure 3, steps 3 and 4: a piece of the batch to each p-node."""
+        """Append a piece of the batch to each p-node (figure 3, steps 3 and 4)."""
         order = counted(number - number.min())
         rows, number = rows.at(order), number[order]
         bounds = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist(), rows.size]
@@ -140,8 +147,11 @@ class RecordStore:
 
 
 def in_order(rows: Rows) -> Rows:
-    """By (event, arrival, position). Equal event times stand in the order of their placing, which is that of
-    their arrivals unless the arrival clock stepped back."""
+    """Return the rows sorted by (event, arrival, position).
+
+    Equal event times are in order of placement, which is the order of their arrivals unless the arrival clock stepped
+    back.
+    """
     if rows.size < 2:
         return rows
     least, most = int(rows.event.min()), int(rows.event.max())

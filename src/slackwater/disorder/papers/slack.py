@@ -1,4 +1,4 @@
-"""Aurora's slack (SLACK n): a buffer of n rows; what it pushes out is the punctuation."""
+"""Aurora's slack (SLACK n): a buffer of n rows. The largest timestamp that it pushes out is the punctuation."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ VERSION = 1
 
 
 def largest(rows: Times, n: int) -> Times:
-    """The n largest of the rows, in any order; all where there are fewer."""
+    """Return the n largest rows, in any order; all rows if there are fewer."""
     surplus = len(rows) - n
     return rows if surplus <= 0 else np.partition(rows, surplus)[surplus:]
 
 
 @named("slack")
 class Slack:
-    """The largest timestamp pushed out of a buffer that holds the ``size`` largest ones.
+    """The largest timestamp pushed out of a buffer that holds the ``size`` largest timestamps.
 
-    That is the (size + 1)-th largest timestamp seen, however the rows are cut into batches: a row more than
-    ``size`` positions out of order is late.
+    That is the (size + 1)-th largest timestamp seen, however the rows are cut into batches: a row more than ``size``
+    positions out of order is late.
 
     >>> Slack(size=2).observe(np.array([4, 1, 5, 2, 6]), np.array([4, 5, 6, 7, 8]))
     4

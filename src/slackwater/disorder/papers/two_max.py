@@ -12,19 +12,20 @@ from slackwater.errors import InputError
 VERSION = 1
 LEAST_WINDOW = 1_000
 MOST_WINDOW = 1 << 20
+"""Bounds of W in rows. A larger W lets the delay m decrease more slowly."""
 
 
 @named("two-max")
 class TwoMax:
     """punctuation = t - m, with m = (m1 + m2) / 2 taken every W rows.
 
-    m1 is the largest delay seen, and m is raised to it at once, which starts a new interval of W rows. When an
-    interval has passed, m becomes (m1 + m2) / 2, m2 the largest delay within it, and that is the m1 of the
-    next: so W is the period at which m decreases (ADC-J, section 4). ``window`` fixes W in rows; without it W is
-    lambda, the rows of a second, and at least 1,000: W >= lambda (section 3.3).
+    m1 is the largest delay seen. A larger delay raises m at once and starts a new interval of W rows. At the end of an
+    interval, m becomes (m1 + m2) / 2, where m2 is the largest delay within the interval, and that is the m1 of the next
+    interval. So W is the period at which m decreases (ADC-J, section 4). ``window`` fixes W in rows; without it W is
+    lambda, the rows per second, and at least 1,000: W >= lambda (section 3.3).
 
-    One call with a batch gives what one call per row gives after the last one, except that in between the
-    punctuation may have been higher where the arrival clock stepped back.
+    One call with a batch returns what one call per row returns after the last row, except that the punctuation may have
+    been higher in between if the arrival clock stepped back.
 
     >>> import numpy as np
     >>> two_max = TwoMax(window=2, unit="s")
@@ -64,7 +65,7 @@ class TwoMax:
         self._now = int(arrival[-1])
 
     def _take(self, delay: Times) -> int:
-        """Goes on to the next larger delay, or to the end of the interval; says how many rows that was."""
+        """Read up to the next larger delay or the end of the interval; return the number of rows read."""
         ahead = delay[: self._width - self._passed]
         larger = ahead > self._m1
         raised = int(larger.argmax())
@@ -84,7 +85,7 @@ class TwoMax:
         self._width = self.window or self._lambda()
 
     def _lambda(self) -> int:
-        """Rows a second since the start, within bounds."""
+        """Return the rows per second since the start, within bounds."""
         elapsed = self._now - self._first
         rate = ceil((self._rows - 1) * self._second / elapsed) if elapsed > 0 else LEAST_WINDOW
         return min(max(rate, LEAST_WINDOW), MOST_WINDOW)

@@ -13,14 +13,14 @@ from slackwater.disorder.held import EMPTY
 from slackwater.disorder.state import Fields, Value
 
 SMALLEST = 30
-"""n >= 30, so that the Central Limit Theorem may be used for the sum of n intervals."""
+"""The smallest n. The Central Limit Theorem needs about 30 intervals."""
 LARGEST = 1 << 16
-"""The most rows that a VSeq keeps, so that state stays bounded; the papers have no such limit."""
+"""The most rows that a VSeq keeps, which bounds its state. The papers have no such limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What VSeq says of its rows. The mean is ``base + offset``: apart, so that it is exact at any magnitude."""
+    """The statistics of a VSeq. The mean is ``base + offset``, kept apart to be exact at any magnitude."""
 
     newest: int
     base: int
@@ -30,10 +30,10 @@ class Moments:
 
 
 class VSeq:
-    """A list of at most ``n`` rows (arrival, value); a new row replaces the oldest once the list is full.
+    """A list of at most ``n`` rows (arrival, value). Once it is full, a new row replaces the oldest.
 
-    A call with a batch does what one call per row would. Sums are of ``value - base``, and are built anew once
-    the list has turned over, or when almost all of a sum was taken away, so that rounding never adds up.
+    A call with a batch does what one call per row would do. Sums are of ``value - base``. They are recomputed when all
+    rows have been replaced, or when almost all of a sum was subtracted, so that rounding errors do not add up.
     """
 
     __slots__ = ("_arrival", "_base", "_start", "_stop", "_sum", "_sum2", "_turned", "_value", "n")
@@ -49,7 +49,7 @@ class VSeq:
 
     @property
     def ready(self) -> bool:
-        """Filled up (figure 3, step 2): without that there is no estimate."""
+        """Whether the list is full (figure 3, step 2). Before that there is no estimate."""
         return len(self) == self.n
 
     def push(self, arrival: Times, value: Times) -> None:
@@ -63,16 +63,16 @@ class VSeq:
             self._add(value, 1)
 
     def resize(self, n: float) -> None:
-        """VSeq(n), step 6: the oldest rows go, or room is made that later rows have to fill."""
+        """Drop the oldest rows, or make room for later rows (VSeq(n), step 6)."""
         self.n = int(min(max(n, SMALLEST), LARGEST))
         self._drop(len(self) - self.n)
 
     def moments(self) -> Moments:
-        """mu and sigma of the values, and theta = (T_n - T_1) / n as printed (4), 0 if the clock stepped back."""
+        """Return mu, sigma and theta = (T_n - T_1) / n as printed (4). Theta is 0 if the clock stepped back."""
         count = len(self)
         newest, oldest = int(self._arrival[self._stop - 1]), int(self._arrival[self._start])
         mean, variance = self._mean_and_variance()
-        if mean * mean > 1e8 * variance:  # the values moved away from the base: digits of the variance are lost
+        if mean * mean > 1e8 * variance:  # values far from the base cost digits of the variance
             self._refresh()
             mean, variance = self._mean_and_variance()
         return Moments(newest, self._base, mean, sqrt(variance), max(0, newest - oldest) / count)
@@ -111,7 +111,7 @@ class VSeq:
         self._sum2 += sign * float(distance @ distance)
 
     def _refresh(self) -> None:
-        """Sums from the rows themselves. The base is their median: an outlier must not move it."""
+        """Recompute the sums from the rows. The base is their median, which an outlier does not move."""
         rows = self._value[self._start : self._stop]
         self._base = int(np.partition(rows, len(rows) // 2)[len(rows) // 2]) if len(rows) else 0
         self._sum = self._sum2 = 0.0

@@ -1,1 +1,1 @@
-"""Recorded streams: how they are read, replayed through a controller, and compared with hindsight."""
+"""Recorded streams: read them, replay them through a controller, and compare the result with hindsight."""

@@ -1,17 +1,17 @@
-"""The least hold that any punctuation could have had for a number of lost rows: exact, by a price per row.
+"""The smallest hold that any punctuation could have for a number of lost rows: exact, by a price per row.
 
-A punctuation that never decreases closes event times in order. Let C(e) be the batch after which it passed e:
-a row of batch b is lost iff b > C(e). It reached e (and released the rows that carry e) when it had passed
-the event time before e, at A(e) = C(before e) <= C(e). So the state of a sweep over event times is one
-number, the batch C, and with a price x per lost row
+A punctuation that never decreases closes event times in order. Let C(e) be the batch after which it passed e. A row of
+batch b is lost iff b > C(e). The punctuation reached e, and released the rows that carry e, when it had passed the
+event time before e: at A(e) = C(before e) <= C(e). So the state of a sweep over event times is one number, the batch C,
+and with a price x per lost row
 
     f_e(C) = x * lost(e, C) + min over A <= C of [ f_before(A) + hold(e, A) ].
 
-A state is dominated if a lower one costs no more, since that one can still move up. States below every batch
-to come are one state. The sweep gives g(x) = min(hold + x * lost), a concave function of pieces that are
-straight; its tangents are intersected until one more sweep finds nothing below them. Then g(x) - x * late is
-the least hold at `late` lost rows if that number is a corner of the convex hull, and between two corners it
-is the straight line that joins them, which no punctuation can undercut.
+A state is dominated if a lower state costs no more, because the lower one can still move up. All states below every
+batch to come are merged into one. The sweep yields g(x) = min(hold + x * lost), which is concave and piecewise linear.
+Its tangents are intersected until one more sweep finds nothing below them. Then g(x) - x * late is the smallest hold at
+`late` lost rows if that number is a corner of the convex hull. Between two corners it is the straight line that joins
+them, which no punctuation can undercut.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ import numpy as np
 from slackwater.disorder.replay.replaying import Batches, Floats, Ints
 
 SWEEPS = 40
+"""The most sweeps in the search for the price."""
 THIN = 32
+"""Event times between two calls of `thin`. Fewer calls keep more states; more calls cost more themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Optimum:
-    """The least total hold at a number of lost rows, and the price of a row at which it is reached."""
+    """The smallest total hold at a number of lost rows, and the price of a row at which it is reached."""
 
     late: int
     rows: int
@@ -44,7 +46,7 @@ class Optimum:
 
 @dataclass(frozen=True, slots=True)
 class Tangent:
-    """What one sweep finds: hold and lost rows of a cheapest punctuation at a price."""
+    """The result of one sweep: hold and lost rows of a cheapest punctuation at a price."""
 
     price: float
     hold: float
@@ -55,11 +57,14 @@ class Tangent:
 
 
 def optimum(batches: Batches, late: int) -> Optimum:
-    """Search the price at which a cheapest punctuation loses `late` rows."""
+    """Return the smallest hold at `late` lost rows.
+
+    Searches the price at which a cheapest punctuation loses that many rows.
+    """
     sweep = Sweep(batches)
     longest = float(batches.clock[-1] - batches.arrival.min()) + 1.0
     many = sweep(0.0)
-    few = sweep(longest * len(batches.event))  # no wait is worth a row
+    few = sweep(longest * len(batches.event))  # at this price no row is lost
     if many.lost <= late:
         return Optimum(late, len(batches.event), many.hold, 0.0)
     for _ in range(SWEEPS):
@@ -73,7 +78,7 @@ def optimum(batches: Batches, late: int) -> Optimum:
 
 
 States = tuple[Ints, Floats, Ints]
-"""Batches C in increasing order, what each costs (decreasing), and how many rows each lost on the way."""
+"""Batches C in increasing order, the cost of each (decreasing), and the number of rows lost so far."""
 
 
 class Sweep:
@@ -86,10 +91,10 @@ class Sweep:
         self.wait = (batches.clock[self.batch] - batches.arrival[order]).astype(np.float64)
         event = batches.event[order]
         self.starts = np.flatnonzero(np.concatenate([[True], event[1:] != event[:-1]]))
-        self.lowest = np.minimum.accumulate(self.batch[::-1])[::-1]  # the first batch still to come
+        self.lowest = np.minimum.accumulate(self.batch[::-1])[::-1]  # the earliest batch of the remaining rows
 
     def groups(self) -> Iterator[tuple[int, int]]:
-        """Where the rows that share an event time begin and end, in the order of their batches."""
+        """Return where the rows of each event time begin and end, in the order of their batches."""
         return zip(self.starts.tolist(), [*self.starts[1:].tolist(), len(self.batch)], strict=True)
 
     def __call__(self, price: float) -> Tangent:
@@ -113,11 +118,12 @@ class Sweep:
         return Tangent(price, total - price * int(lost[best]), int(lost[best]))
 
     def thin(self, states: States, to_come: Ints, lowest: int, price: float) -> States:
-        """Merge states below every batch to come; drop those that a higher one beats whatever comes.
+        """Merge states below every batch to come; drop a state if a higher one is better whatever comes.
 
-        From C2 one can do as from C1 < C2 but with every release at C2 or later. That loses no more rows, and
-        holds each of the n rows still to come up to C2 longer by at most clock(C2) - clock(C1). So C1 is not
-        needed if it costs that much more. (A row must be worth the wait for its own batch, else losing is gain.)
+        Every plan from C1 < C2 is also possible from C2, with every release at C2 or later. That loses no more rows,
+        and holds each of the n remaining rows up to C2 longer by at most clock(C2) - clock(C1). So C1 is not needed if
+        it costs that much more. (The price must exceed the wait for a row's own batch, otherwise losing rows is a
+        gain.)
         """
         state, cost, lost = states
         if len(state) > 1 and state[1] < lowest:
@@ -131,9 +137,9 @@ class Sweep:
         return state[needed], cost[needed], lost[needed]
 
     def one(self, states: States, batch: int, penalty: float) -> States:
-        """One row: states from its batch on hold it; lower ones lose it, or move up to its batch.
+        """Process one row: states from its batch on hold it; lower states lose it, or move up to its batch.
 
-        The penalty is the price less the wait for the end of the row's own batch, which a lost row is spared.
+        The penalty is the price minus the wait for the end of the row's own batch, which a lost row does not have.
         """
         state, cost, lost = states
         place = int(state.searchsorted(batch))
@@ -150,7 +156,7 @@ class Sweep:
         )
 
     def several(self, states: States, batch: Ints, penalty: Floats) -> States:
-        """Rows of one event time: the same, for all states and all their batches at once."""
+        """Process all rows of one event time, for all states and batches at once."""
         state, cost, lost = states
         arrived = batch.searchsorted(state, side="right")
         spent = np.concatenate([[0.0], np.cumsum(self.clock[batch])])
@@ -163,6 +169,6 @@ class Sweep:
 
 
 def undominated(state: Ints, cost: Floats, lost: Ints) -> States:
-    """The states that cost less than every lower one."""
+    """Return the states that cost less than every lower state."""
     keep = np.concatenate([[True], cost[1:] < np.minimum.accumulate(cost)[:-1]])
     return state[keep], cost[keep], lost[keep]

@@ -1,9 +1,9 @@
-"""Replay a recorded stream through a controller and measure what it did.
+"""Replay a recorded stream through a controller and measure the result.
 
-The clock of a batch is the arrival of its last row: that is when its punctuation is known. A row is late if
-its event time is below the punctuation of the batch before its own. A row is held from its arrival to the
-first batch whose punctuation has reached its event time; a row that no punctuation reached is held to the end
-of the recording. Late rows are not held, they are lost.
+The clock of a batch is the arrival of its last row, because that is when its punctuation is known. A row is late if its
+event time is below the punctuation of the batch before its own. A row is held from its arrival to the first batch whose
+punctuation has reached its event time; a row that no punctuation reached is held to the end of the recording. Late rows
+are lost, not held.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ NOTHING_YET = np.iinfo(np.int64).min
 
 
 class Observer(Protocol):
-    """What is replayed: a controller or an estimator."""
+    """A controller or an estimator to replay."""
 
     def observe(self, event: Ints, arrival: Ints, source: NDArray[Any] | None = None) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What a replay cost and what it kept; times are in the stream's own unit."""
+    """The late rows and the hold of a replay. Times are in the stream's own unit."""
 
     rows: int
     late: int
@@ -47,7 +47,7 @@ class Measures:
 
 @dataclass(frozen=True, slots=True)
 class Batches:
-    """A stream cut into micro-batches: where each ends, and its clock (the arrival of its last row)."""
+    """A stream cut into micro-batches: the end of each, and its clock (the arrival of its last row)."""
 
     event: Ints
     arrival: Ints
@@ -57,7 +57,7 @@ class Batches:
 
     @property
     def batch_of(self) -> Ints:
-        """The number of the batch that each row belongs to."""
+        """Return the number of the batch of each row."""
         return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
 
     def __iter__(self) -> Iterator[tuple[Ints, Ints, NDArray[Any] | None]]:
@@ -68,12 +68,12 @@ class Batches:
             start = end
 
     def before(self, per_batch: Ints, first: int = NOTHING_YET) -> Ints:
-        """For each row, the value that stood after the batch before its own."""
+        """Return, for each row, the value after the batch before its own."""
         return np.concatenate([np.array([first], np.int64), per_batch[:-1]])[self.batch_of]
 
 
 def batches_by_rows(event: Ints, arrival: Ints, rows: int, source: NDArray[Any] | None = None) -> Batches:
-    """Cut every so many rows.
+    """Cut a stream every `rows` rows.
 
     >>> batches_by_rows(np.arange(5), np.arange(5), 2).ends
     array([2, 4, 5])
@@ -83,7 +83,10 @@ def batches_by_rows(event: Ints, arrival: Ints, rows: int, source: NDArray[Any] 
 
 
 def batches_by_time(event: Ints, arrival: Ints, length: int, source: NDArray[Any] | None = None) -> Batches:
-    """Cut every so many ticks of the arrival clock, as a trigger interval does; empty batches do not run."""
+    """Cut a stream every `length` ticks of the arrival clock, as a trigger interval does.
+
+    Empty batches are left out.
+    """
     trigger = (arrival - arrival[0]) // length
     ends = np.append(np.flatnonzero(np.diff(trigger)) + 1, len(event))
     return _batches(event, arrival, source, ends)
@@ -98,7 +101,7 @@ def _batches(event: Ints, arrival: Ints, source: NDArray[Any] | None, ends: Ints
 def replay(
     batches: Batches, observer: Observer, progress: Callable[[int], None] | None = None
 ) -> tuple[Ints, Measures]:
-    """The punctuation after each batch, and what it amounted to."""
+    """Return the punctuation after each batch, and the measures of the replay."""
     punctuation = np.empty(len(batches.ends), np.int64)
     for number, (event, arrival, source) in enumerate(batches):
         punctuation[number] = observer.observe(event, arrival, source)
@@ -108,19 +111,19 @@ def replay(
 
 
 def late_rows(batches: Batches, punctuation: Ints) -> Bools:
-    """Which rows are below the punctuation of the batch before their own."""
+    """Return a mask of the rows below the punctuation of the batch before their own."""
     return batches.event < batches.before(punctuation)
 
 
 def holds(batches: Batches, punctuation: Ints) -> tuple[Floats, Ints]:
-    """How long each row is held, and after which batch it is released (the number of batches if never)."""
+    """Return how long each row is held, and the batch after which it is released (the number of batches if never)."""
     released = np.maximum(np.searchsorted(punctuation, batches.event, side="left"), batches.batch_of)
     clock = np.append(batches.clock, batches.clock[-1])
     return (clock[released] - batches.arrival).astype(np.float64), released
 
 
 def measure(batches: Batches, punctuation: Ints) -> Measures:
-    """Late share, hold, rows held and the worst tenth of one run."""
+    """Return late share, hold, rows held and the worst tenth of one run."""
     late = late_rows(batches, punctuation)
     hold, released = holds(batches, punctuation)
     kept = hold[~late]
@@ -139,7 +142,7 @@ def measure(batches: Batches, punctuation: Ints) -> Measures:
 
 
 def worst_share(late: Bools, window: int) -> float:
-    """The largest late share over any `window` rows in a row.
+    """Return the largest late share over any `window` consecutive rows.
 
     >>> worst_share(np.array([True, False, True, True]), 2)
     1.0

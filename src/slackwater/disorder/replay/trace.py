@@ -19,21 +19,21 @@ from slackwater.errors import InputError, nearest
 
 TIMESTAMP = pa.timestamp("us", "UTC")
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
-"""Ticks in one unit of a time that is written as a number."""
+"""Microseconds per unit of a time that is written as a number."""
 RAW = "__slackwater_raw"
-"""The column that holds the text of a row that is none; of other rows it is NULL."""
+"""The column with the text of a malformed line; NULL for other rows."""
 State: TypeAlias = tuple[str, int, int]
-"""A file, when it was changed and how large it is: tells one state of it from another."""
+"""A file, its modification time and its size, which together identify one version of the file."""
 AUTO = "auto"
-"""The unit that puts the largest number of a column between 1973 and 5138."""
+"""Choose the unit that puts the largest number of a column between the years 1973 and 5138."""
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """Where a recording is, a file or a folder of them, and which of its columns are its clocks.
+    """The place of a recording (a file or a folder of files), and the columns with its clocks.
 
-    A line of a CSV file with too few or too many values is an error, or, if lines may be `set_aside`, the last rows
-    have such lines as their texts.
+    A line of a CSV file with too few or too many values is an error. If lines may be `set_aside`, such lines come last,
+    as text only.
     """
 
     path: str
@@ -43,7 +43,7 @@ class Trace:
     set_aside: bool = False
 
     def table(self) -> pa.Table:
-        """All rows in order of arrival, both clocks as timestamps; kept for as long as the files are the same."""
+        """Return all rows in order of arrival, with both clocks as timestamps. Cached until the files change."""
         try:
             states = tuple(_states(Path(self.path)))
         except OSError as cause:
@@ -52,7 +52,10 @@ class Trace:
 
 
 def _states(path: Path) -> Iterator[State]:
-    """The file, or all of a folder as Spark writes it: what begins with _ or . is no data, nor is an empty file."""
+    """Return the file, or all files of a folder that Spark would read: names with a leading _ or .
+
+    and empty files are skipped.
+    """
     if not path.is_dir():
         yield str(path), path.stat().st_mtime_ns, path.stat().st_size
         return
@@ -79,7 +82,7 @@ def _loaded(trace: Trace, files: tuple[State, ...]) -> pa.Table:
 
 
 def timestamps(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
-    """Numbers of a unit, texts or timestamps of any kind, as timestamps with microseconds; what is none is NULL."""
+    """Return numbers of a unit, texts or timestamps as timestamps in microseconds; NULL for unreadable values."""
     if pa.types.is_timestamp(column.type):
         return column.cast(TIMESTAMP, safe=False)
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
@@ -97,7 +100,7 @@ def timestamps(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
 
 
 def _ticks(column: pa.ChunkedArray, unit: str) -> pa.ChunkedArray:
-    """Numbers of a unit as microseconds; more than there can be, as of nanoseconds that are read as `ms`, are told."""
+    """Return numbers of a unit as microseconds. Raise if they overflow, as nanoseconds read as `ms` do."""
     try:
         if pa.types.is_integer(column.type):
             return pc.multiply_checked(column.cast(pa.int64()), UNITS[unit])
@@ -120,9 +123,9 @@ def _unit(column: pa.ChunkedArray, unit: str) -> str:
 
 
 def _texts(texts: pa.Array, unit: str) -> pa.Array:
-    """Dates as ISO 8601 writes them, in UTC where they name no zone; what is no date must not spoil the others.
+    """Return dates in ISO 8601, in UTC if they name no zone. A text that is no date becomes NULL.
 
-    Numbers that stand beside a text that is none are taken for what they are without it, unless more of them are dates.
+    If the texts hold more numbers than dates, the numbers are read in the unit and the dates become NULL.
     """
     for kind in (TIMESTAMP, pa.timestamp("us")):
         try:
@@ -156,7 +159,10 @@ def _reader(trace: Trace, path: str) -> Callable[[str], pa.Table]:
 
 
 def _read_lines(path: str) -> pa.Table:
-    """Lines with too few or too many values come last, each as its text alone; a value that is not there is NULL."""
+    """Read a CSV file.
+
+    Lines with too few or too many values come last, each as its text only; missing values are NULL.
+    """
     aside: list[str] = []
 
     def set_aside(row: pyarrow.csv.InvalidRow) -> str:
@@ -183,7 +189,7 @@ def _read_json(path: str) -> pa.Table:
 
 
 def place_of(table: pa.Table, name: str) -> int:
-    """The place of the column with this name; if there is none, of the one that differs in capitals alone."""
+    """Return the position of the column with this name, or else of the one that differs only in case."""
     names = table.column_names
     found = [place for place, each in enumerate(names) if each == name]
     found = found or [place for place, each in enumerate(names) if each.lower() == name.lower()]

@@ -1,7 +1,7 @@
-"""What hindsight would have done: the best constant delay, and the best one per interval.
+"""Yardsticks from hindsight: the best constant delay, and the best delay per interval.
 
-Both are given the number of rows that they may lose, so that they compare with an estimator at the same
-realised late share, and both are then replayed like any estimator: in the same batches, never decreasing.
+Both get the number of rows that they may lose, so that they compare with an estimator at the same realised late share.
+Both are then replayed like any estimator: in the same batches, never decreasing.
 """
 
 from __future__ import annotations
@@ -16,13 +16,16 @@ from slackwater.disorder.replay.replaying import Batches, Bools, Floats, Ints, M
 Form = Literal["now", "newest"]
 
 NEVER_LATE = np.iinfo(np.int64).min // 4
+"""The score of a row that is on time at any delay."""
 CANDIDATES = 128
-ROUNDS = 30  # of bisecting the price
+"""Candidate delays per interval. More candidates are slower and come closer to the best delay."""
+ROUNDS = 30
+"""Rounds of bisecting the price."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A fixed delay behind a clock: what `withWatermark` does with the newest timestamp."""
+    """A fixed delay behind a clock. `withWatermark` does this with the newest timestamp."""
 
     form: Form
     delay: int
@@ -31,16 +34,16 @@ class Constant:
 
 
 def newest(batches: Batches, honest: Bools | None = None) -> Ints:
-    """The newest timestamp after each batch, of the rows whose clock is not far ahead."""
+    """Return the newest timestamp after each batch, of the rows whose clock is not far ahead."""
     event = batches.event if honest is None else np.where(honest, batches.event, batches.event.min())
     return np.maximum.accumulate(event)[batches.ends - 1]
 
 
 def scores(batches: Batches, clock: Ints, latest: Ints) -> Ints:
-    """For each row the smallest delay behind `clock` at which it is on time.
+    """Return, for each row, the smallest delay behind `clock` at which it is on time.
 
-    No punctuation passes the newest timestamp, as that would release nothing and only lose rows: a row that is
-    no older is never late, nor is any row of the first batch.
+    No punctuation passes the newest timestamp, as that would release nothing and only lose rows. So a row that is no
+    older than that is never late, nor is any row of the first batch.
     """
     newer = batches.event >= batches.before(latest)
     newer[: batches.ends[0]] = True
@@ -48,7 +51,7 @@ def scores(batches: Batches, clock: Ints, latest: Ints) -> Ints:
 
 
 def best_constant(batches: Batches, late: int, form: Form = "now", honest: Bools | None = None) -> Constant:
-    """The smallest constant delay that loses at most `late` rows."""
+    """Return the smallest constant delay that loses at most `late` rows."""
     latest = newest(batches, honest)
     clock = batches.clock if form == "now" else latest
     delay = smallest_delay(scores(batches, clock, latest), late)
@@ -59,7 +62,7 @@ def best_constant(batches: Batches, late: int, form: Form = "now", honest: Bools
 
 
 def smallest_delay(score: Ints, late: int) -> int:
-    """At most `late` scores are larger than the answer.
+    """Return the smallest delay that at most `late` scores exceed.
 
     >>> smallest_delay(np.array([5, 1, 9, 3]), 1)
     5
@@ -69,14 +72,14 @@ def smallest_delay(score: Ints, late: int) -> int:
 
 
 def best_of_constants(batches: Batches, late: int, honest: Bools | None = None) -> Constant:
-    """The better of the two forms."""
+    """Return the better of the two forms."""
     forms: tuple[Form, Form] = ("now", "newest")
     return min((best_constant(batches, late, form, honest) for form in forms), key=lambda each: each.measures.mean_hold)
 
 
 @dataclass(frozen=True, slots=True)
 class PerInterval:
-    """One delay per interval, chosen together: each loses rows only where that saves the most hold."""
+    """One delay per interval. All are chosen together, so that rows are lost where that saves the most hold."""
 
     price: float
     delays: Ints
@@ -85,10 +88,10 @@ class PerInterval:
 
 
 def best_per_interval(batches: Batches, late: int, intervals: int = 50, honest: Bools | None = None) -> PerInterval:
-    """One constant per interval, the budget shared by one price per lost row.
+    """Return one constant delay per interval. One price per lost row shares the budget between the intervals.
 
-    In each interval the delay minimises hold + price * rows lost. The price is bisected until the replay, in
-    which a punctuation cannot step back when the delay grows, loses at most `late` rows.
+    In each interval the delay minimises hold + price * rows lost. The price is bisected until the replay, in which a
+    punctuation cannot step back when the delay grows, loses at most `late` rows.
     """
     latest = newest(batches, honest)
     part = np.arange(len(batches.ends)) * min(intervals, len(batches.ends)) // len(batches.ends)
@@ -106,14 +109,14 @@ def best_per_interval(batches: Batches, late: int, intervals: int = 50, honest: 
             low = price
     constant = best_constant(batches, late, "now", honest)
     if best is None or constant.measures.mean_hold < best.measures.mean_hold:
-        # One delay for every interval is one of the choices, which the price may step over.
+        # The same delay in every interval is a candidate too, which bisecting the price may miss.
         delays = np.full(part[-1] + 1, constant.delay, np.int64)
         return PerInterval(high, delays, constant.punctuation, constant.measures)
     return best
 
 
 def _tables(batches: Batches, part: Ints, latest: Ints) -> list[tuple[Ints, Floats, Ints]]:
-    """For each interval: candidate delays, the hold that each costs, the rows that each loses."""
+    """Return, for each interval, candidate delays, the hold of each, and the rows that each loses."""
     score = scores(batches, batches.clock, latest)
     row_part = part[batches.batch_of]
     return [_table(batches, score, row_part == number) for number in range(part[-1] + 1)]
