@@ -1,4 +1,4 @@
-"""One root error: a stable code, the place in the query text as data, and what to do about it."""
+"""The root error: a stable code, the place in the query text as data, and a hint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a text something stands: line and column from 1, the line itself, how many characters."""
+    """A place in a text: line and column from 1, the line itself, the number of characters."""
 
     line: int
     column: int
@@ -22,7 +22,7 @@ class Place:
         return f"{self.file}:{self.line}:{self.column}"
 
     def underlined(self) -> str:
-        """The line with the offending characters underlined; a very long line is shown in part."""
+        """Return the line with the characters underlined; a very long line is shown in part."""
         first = max(0, self.column - 61) if len(self.text) > 120 else 0
         shown = self.text[first : first + 120]
         width = max(1, min(self.length, len(shown) - (self.column - 1 - first)))
@@ -32,7 +32,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What went wrong, as data: the code is stable, the texts may be reworded."""
+    """An error as data: the code is stable, the texts may be reworded."""
 
     code: str
     message: str
@@ -65,13 +65,13 @@ class SlackwaterError(Exception):
         return self.problem.place
 
     def at(self, place: Place) -> SlackwaterError:
-        """The same error with its place in the text, unless it has one already."""
+        """Return the same error with its place in the text, unless it has one already."""
         if self.problem.place is None:
             self.problem = replace(self.problem, place=place)
         return self
 
     def within(self, what: str) -> SlackwaterError:
-        """The same error with what it was found in, unless its place or its message says so."""
+        """Return the same error with the name of its plan, unless its place or its message says so."""
         if self.problem.place is None and what not in self.problem.message:
             self.problem = replace(self.problem, message=f"in {what}: {self.problem.message}")
             self.args = (self.problem.code, self.problem.message)
@@ -90,20 +90,20 @@ class SlackwaterError(Exception):
 
 
 class QueryError(SlackwaterError):
-    """The text of a query, or a plan written directly, is wrong (codes SW-1xx to SW-3xx)."""
+    """An error in the text of a query, or in a plan written directly (codes SW-1xx to SW-3xx)."""
 
 
 class InputError(SlackwaterError):
-    """A file, an option or a value that was given cannot be used (codes SW-4xx)."""
+    """An error in a given file, option or value (codes SW-4xx)."""
 
 
 class RunError(SlackwaterError):
-    """A running pipeline met something that it must not pass over (codes SW-5xx)."""
+    """An error of a running pipeline (codes SW-5xx)."""
 
 
 @contextmanager
 def found_in(what: str) -> Iterator[None]:
-    """Errors about a plan say what it is the plan of: a file has many.
+    """Add the name of the plan to errors about it, because a file holds many plans.
 
     >>> with found_in("the pipeline 'tolls'"):
     ...     raise QueryError("SW-400", "Join cannot be run")
@@ -118,7 +118,7 @@ def found_in(what: str) -> Iterator[None]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A hint that names the closest known name, or lists what there is.
+    """Return a hint that names the most similar known name, or lists the known names.
 
     >>> nearest("sped", ["speed", "segment"])
     "did you mean 'speed'?"

@@ -1,4 +1,4 @@
 """The command line: a thin shell over app.
 
-A command imports what it does when it is called: help takes no longer than the terminal does.
+A command imports its code when it is called, so that `--help` is quick.
 """

@@ -24,15 +24,15 @@ def advise(
     arrival: Annotated[str, typer.Option(help="The column with the arrival time.")],
     source: Annotated[str | None, typer.Option(help="The column that names the sender.")] = None,
     dratio: Annotated[str, typer.Option(help="The share of rows that may be late.")] = "1%",
-    batch: Annotated[str, typer.Option(help="A micro-batch: a time of arrival, or '500 rows'.")] = "1 second",
-    unit: Annotated[str, typer.Option(help="Of times written as numbers: s, ms, us, or auto.")] = "auto",
+    batch: Annotated[str, typer.Option(help="The length of a micro-batch: a time, or '500 rows'.")] = "1 second",
+    unit: Annotated[str, typer.Option(help="Unit of times written as numbers: s, ms, us, or auto.")] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the comparison to a PNG or SVG file.")] = None,
 ) -> None:
     """Compare every way to set a watermark on a stream that you recorded.
 
-    Replays the trace through every estimator, and through what hindsight would have chosen: the best constant delay,
-    the best one per interval, the optimum. Shows the share of late rows, how long rows are held, and the
+    Replays the trace through every estimator, and through the best choices in hindsight: the best constant delay, the
+    best delay per interval, and the optimum. Shows the share of late rows, how long rows are held, and the
     withWatermark delay that would have kept the same share.
 
         slackwater advise trace.csv.gz --event event_ms --arrival arrival_ms --dratio 1%

@@ -11,16 +11,14 @@ from slackwater.cli.options import Conf
 
 
 def doctor(
-    master: Annotated[str, typer.Option(metavar="URL", help="Where Spark is to run.")] = "local[*]",
-    checkpoint: Annotated[
-        str | None, typer.Option(metavar="DIR", help="A folder in which checkpoints are to be kept.")
-    ] = None,
+    master: Annotated[str, typer.Option(metavar="URL", help="Where Spark runs.")] = "local[*]",
+    checkpoint: Annotated[str | None, typer.Option(metavar="DIR", help="A folder for checkpoints.")] = None,
     conf: Conf = None,
 ) -> None:
-    """Say what is installed here, what is supported, and what to do about what is not.
+    """Report what is installed here, what is supported, and how to mend the rest.
 
     Prints versions, starts Spark, asks its workers whether they can import the package, and writes to the checkpoint's
-    folder. Exits with 1 if something is not right.
+    folder. Exits with 1 if something is wrong.
 
         slackwater doctor
         slackwater doctor --master spark://host:7077 --checkpoint s3a://bucket/checkpoints

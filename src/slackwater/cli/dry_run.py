@@ -10,8 +10,8 @@ from slackwater.cli.options import Conf, File, Settings
 def dry_run(file: File, settings: Settings = None, conf: Conf = None) -> None:
     """Check everything in FILE that can be checked without running it.
 
-    The text, every name and type, that formats and columns of sources and sinks exist, and that Spark accepts every
-    plan. Exits with 2 and says what is wrong and where, or lists what it found right.
+    Checks the text, every name and type, the formats and columns of sources and sinks, and that Spark accepts every
+    plan. Lists what it checked; exits with 2 at the first mistake and says what is wrong and where.
 
         slackwater dry-run traffic.sql
         slackwater dry-run clicks.sql --conf spark.jars.packages=org.apache.spark:spark-sql-kafka-0-10_2.13:4.3.0

@@ -17,7 +17,7 @@ from slackwater.errors import InputError
 def explain(
     file: File,
     rewrites: Annotated[
-        bool, typer.Option("--rewrites", help="Show what the optimiser changes, by which rule, and what that saves.")
+        bool, typer.Option("--rewrites", help="Show what the optimiser changes, by which rule, and the savings.")
     ] = False,
     physical: Annotated[
         bool,
@@ -26,15 +26,17 @@ def explain(
         ),
     ] = False,
     form: Annotated[
-        Format, typer.Option("--format", help="Text for people, the rest for machines and pictures.")
+        Format, typer.Option("--format", help="Text for people; the others for programs and pictures.")
     ] = Format.TEXT,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to write it (default: standard output)."),
+        typer.Option("--output", "-o", metavar="FILE", help="The file to write (default: standard output)."),
     ] = None,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Also show what the optimiser looks at: class, order, locality of rows."),
+        typer.Option(
+            "--verbose", "-v", help="Also show the properties for the optimiser: class, order, locality of rows."
+        ),
     ] = False,
     settings: Settings = None,
     conf: Conf = None,

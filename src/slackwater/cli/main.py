@@ -48,7 +48,7 @@ def about(
 
 
 def main() -> None:
-    """The entry point: an error that Slackwater raises on purpose is shown without a traceback, and exits with 2."""
+    """Run the command line. A Slackwater error is shown without a traceback, and exits with 2."""
     try:
         app()
     except SlackwaterError as error:

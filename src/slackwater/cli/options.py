@@ -12,9 +12,11 @@ File: TypeAlias = Annotated[
 ]
 Settings: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Fills `${NAME}` in the file; the environment fills the rest."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A value for `${NAME}` in the file; the environment supplies the rest."
+    ),
 ]
 Conf: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--conf", metavar="spark.NAME=VALUE", help="A setting of Spark's own; as often as needed."),
+    typer.Option("--conf", metavar="spark.NAME=VALUE", help="A Spark setting; may be repeated."),
 ]

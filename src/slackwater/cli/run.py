@@ -24,12 +24,12 @@ def run(
         typer.Argument(metavar="FILE", help="A SQL file, or a plan as JSON (`explain --format json` writes one)."),
     ] = None,
     command: Annotated[
-        str | None, typer.Option("--command", "-c", metavar="TEXT", help="Statements in the place of a file.")
+        str | None, typer.Option("--command", "-c", metavar="TEXT", help="Statements to run instead of a file.")
     ] = None,
     settings: Settings = None,
     checkpoint: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Where the pipelines keep their place (default: FILE.checkpoint beside it)."),
+        typer.Option(metavar="DIR", help="A folder for the pipelines' checkpoints (default: FILE.checkpoint)."),
     ] = None,
     master: Annotated[str, typer.Option(help="A Spark master: local[*], spark://..., yarn.")] = "local[*]",
     conf: Conf = None,
@@ -37,34 +37,34 @@ def run(
         bool,
         typer.Option(
             "--available-now",
-            help="Process what is there, close every window, then end: in later runs, rows of earlier times are late.",
+            help="Process all available rows, close every window, then end. In later runs, earlier rows are late.",
         ),
     ] = False,
     no_flush: Annotated[
         bool,
         typer.Option(
             "--no-flush",
-            help="With --available-now: leave windows open that may still get rows; for runs on a schedule.",
+            help="With --available-now: keep windows open that may still get rows; for scheduled runs.",
         ),
     ] = False,
     duration: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Stop after so much time of running, such as '20 seconds'."),
+        typer.Option("--for", metavar="TIME", help="Stop after this time of running, such as '20 seconds'."),
     ] = None,
     trigger: Annotated[
         str | None,
         typer.Option(
             metavar="TIME",
-            help="Start a batch every so often, such as '5 seconds' (default: as soon as the one before has ended).",
+            help="Start a batch at this interval, such as '5 seconds' (default: when the previous batch has ended).",
         ),
     ] = None,
     views: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Keep every view here, for this and other runs (default: those with two readers)."
+            metavar="DIR", help="Keep every view here, for this and other runs (default: keep views with two readers)."
         ),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show warnings and the summary alone.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Show only warnings and the summary.")] = False,
     machine: Annotated[
         bool, typer.Option("--json", help="Write one line of JSON for each batch, and nothing else.")
     ] = False,
@@ -77,27 +77,30 @@ def run(
     ] = None,
     ui: Annotated[bool, typer.Option("--ui", help="Show the run in the browser: a dashboard on this machine.")] = False,
     ui_port: Annotated[
-        int | None, typer.Option(metavar="PORT", help="Where the dashboard listens (default: from 8787 on).")
+        int | None, typer.Option(metavar="PORT", help="The dashboard's port (default: the first free one from 8787).")
     ] = None,
     ui_address: Annotated[
         str,
-        typer.Option(metavar="HOST", help="On which address; other machines need the token that is printed with it."),
+        typer.Option(
+            metavar="HOST", help="The dashboard's address; other machines need the token that is printed with it."
+        ),
     ] = "127.0.0.1",
     metrics_port: Annotated[
-        int | None, typer.Option(metavar="PORT", help="Serve /metrics for Prometheus here; --ui has it as well.")
+        int | None,
+        typer.Option(metavar="PORT", help="Serve /metrics for Prometheus on this port; --ui serves it as well."),
     ] = None,
 ) -> None:
     """Run every INSERT of FILE and show what each batch does.
 
     For each pipeline: rows in and out, the share of late rows against the share that the query allows, how long rows
-    are held, how far the punctuation is behind, and the size of the state. Ctrl-C stops cleanly; the same command goes
-    on where it stopped.
+    are held, how far the punctuation is behind, and the size of the state. Ctrl-C stops cleanly; the same command
+    continues where it stopped.
 
         slackwater run traffic.sql
         slackwater run traffic.sql --for '20 seconds'
         slackwater run traffic.sql --ui                          (a dashboard in the browser)
-        slackwater run -c "CREATE STREAM S ...; SELECT * FROM S" (a line in the place of a file)
-        slackwater run traffic.sql --available-now --no-flush    (what has come since the last time)
+        slackwater run -c "CREATE STREAM S ...; SELECT * FROM S" (statements instead of a file)
+        slackwater run traffic.sql --available-now --no-flush    (rows since the last run)
         slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
     from slackwater.app.extras import require

@@ -15,16 +15,17 @@ def shell(
         Path | None, typer.Argument(metavar="[FILE]", help="A SQL file whose statements are executed first.")
     ] = None,
     declare: Annotated[
-        bool, typer.Option("--declare", help="Declare what FILE declares, and do not run its queries.")
+        bool,
+        typer.Option("--declare", help="Declare the streams, views and sinks of FILE without running its queries."),
     ] = False,
-    checkpoint: Annotated[Path, typer.Option(metavar="DIR", help="Where an INSERT INTO keeps its place.")] = Path(
-        "shell.checkpoint"
-    ),
+    checkpoint: Annotated[
+        Path, typer.Option(metavar="DIR", help="A folder for the checkpoints of INSERT INTO.")
+    ] = Path("shell.checkpoint"),
 ) -> None:
     """Type statements and see the answers; Spark starts while you type.
 
-    SELECT shows rows as they come, until Ctrl-C. Statements may also come from a pipe; then the first mistake ends
-    the shell with 2.
+    SELECT shows rows as they come, until Ctrl-C. Statements may also come from a pipe; then the shell
+    exits with 2 at the first mistake.
 
         slackwater shell
         slackwater shell streams.sql

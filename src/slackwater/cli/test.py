@@ -28,14 +28,14 @@ def test(
         Engine, typer.Option(help="Who answers: the reference interpreter, in milliseconds, or Spark.")
     ] = Engine.INTERPRETER,
     update: Annotated[
-        bool, typer.Option("--update", help="Write the tables that were found into FILE. Read what changed.")
+        bool, typer.Option("--update", help="Write the found tables into FILE. Review the changes.")
     ] = False,
     only: Annotated[str, typer.Option(metavar="TEXT", help="Run the cases whose titles contain TEXT.")] = "",
     settings: Settings = None,
 ) -> None:
-    """Run the cases in FILE: queries, their input in batches with a clock, and the tables that they must give.
+    """Run the cases in FILE: queries, their input in batches with a clock, and the expected tables.
 
-    A case that fails is shown with what differs. Exits with 0 if every case passes, with 1 if one fails, and with 2
+    A failing case is shown with its differences. Exits with 0 if every case passes, with 1 if one fails, and with 2
     if a file cannot be read.
 
         slackwater test cases.md
@@ -66,7 +66,7 @@ def test(
 
 
 def _show(outcome: Outcome, console: Console, *, update: bool) -> str:
-    """Prints one line for a case, and below it what is wrong; gives the word for what became of it."""
+    """Print one line for a case, and below it what is wrong; return the word for its outcome."""
     word = "ok" if outcome.passed else "updated" if update and outcome.found is not None else "FAILED"
     console.print(f"[{STYLES[word]}]{word:<7}[/]", end=" ")
     place = "" if outcome.passed else f" ({outcome.place})"

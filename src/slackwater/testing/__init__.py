@@ -1,4 +1,4 @@
-"""What users need to test their queries; and random plans and streams, fault sentinels, a fake clock.
+"""Tools to test queries (`run_case`), and random plans and streams for the project's own tests.
 
 >>> import slackwater as sw
 >>> found = sw.testing.run_case(
@@ -29,7 +29,7 @@ __all__ = ["CaseFailed", "run_case", "run_cases"]
 
 
 def __getattr__(name: str) -> Any:
-    """Names are loaded when they are first used: pytest loads this package with its plugin, in every run."""
+    """Load names when they are first used, because pytest imports this package with its plugin in every run."""
     if name not in __all__:
         raise AttributeError(f"module 'slackwater.testing' has no attribute '{name}'")
     return getattr(import_module("slackwater.testing.cases"), name)

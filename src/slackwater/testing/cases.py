@@ -1,4 +1,4 @@
-"""`sw.testing.run_case` and `run_cases`: the command `slackwater test` for those who write Python."""
+"""`sw.testing.run_case` and `run_cases`: the command `slackwater test` for Python."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows = dict[str, list[dict[str, Any]]]
 
 
 class CaseFailed(AssertionError):  # noqa: N818 (an assertion that failed is no error of ours)
-    """A case did not give what it expects; the message shows the difference."""
+    """A case did not return what it expects; the message shows the difference."""
 
     def __init__(self, outcomes: list[Outcome]) -> None:
         self.outcomes = outcomes
@@ -30,7 +30,7 @@ class CaseFailed(AssertionError):  # noqa: N818 (an assertion that failed is no 
 
 
 def run_case(case: str, streams: str | Path = "", *, engine: str = "interpreter") -> Rows:
-    """Run one case and return what it gave; raise `CaseFailed` where that is not what it expects.
+    """Run one case and return its output tables; raise `CaseFailed` if they are not as expected.
 
     A case without any table of output is not compared.
 
@@ -40,7 +40,7 @@ def run_case(case: str, streams: str | Path = "", *, engine: str = "interpreter"
         A query, an empty line, then the tables of its input and output, as in an `example` block (docs/testing.md).
     streams
         The statements that declare the streams, or the path of a SQL file with them. A case of such a file may be
-        `INSERT INTO name` instead of a query: the one that the file inserts there.
+        `INSERT INTO name` instead of a query: it then runs the query that the file inserts there.
     engine
         `interpreter`, the reference interpreter, or `spark`.
 

@@ -1,6 +1,6 @@
-"""Where random plans and streams get their choices from: hypothesis, which shrinks, or a seed, which is quick.
+"""The source of random choices for plans and streams: hypothesis, which shrinks, or a seed, which is quick.
 
-What hypothesis finds is small; a run of thousands of cases is better drawn from seeds, and a seed that failed can be
+Hypothesis reduces a failure to a small case. Thousands of cases are better drawn from seeds; a seed that failed can be
 kept in a test.
 """
 
@@ -16,20 +16,20 @@ T = TypeVar("T")
 
 
 class Choices(Protocol):
-    """The few kinds of choice that there are."""
+    """The kinds of choice that a generator needs."""
 
     def one_of(self, options: Sequence[T]) -> T:
-        """One of the options; hypothesis shrinks towards the first."""
+        """Return one of the options. Hypothesis shrinks towards the first."""
 
     def between(self, least: int, most: int) -> int:
-        """A whole number, both ends included."""
+        """Return a whole number, both ends included."""
 
     def octets(self, count: int) -> bytes:
-        """So many bytes."""
+        """Return `count` bytes."""
 
 
 class Drawn:
-    """Choices that hypothesis makes."""
+    """Choices made by hypothesis."""
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
@@ -65,12 +65,12 @@ class Seeded:
 
 
 def one_in(choices: Choices, count: int) -> bool:
-    """True once in so many times; shrinks to False."""
+    """Return True once in `count` times; shrinks to False."""
     return choices.one_of([False] * (count - 1) + [True])
 
 
 def some(choices: Choices, options: Sequence[T], least: int, most: int) -> list[T]:
-    """Some of the options, each at most once, in any order."""
+    """Return some of the options, each at most once, in any order."""
     left = list(options)
     chosen: list[T] = []
     for _ in range(choices.between(least, min(most, len(left)))):

@@ -1,8 +1,8 @@
-"""Seeded synthetic streams: the papers' own, and the kinds that the promise is tried on.
+"""Seeded synthetic streams: those of the papers, and others on which the drop ratio is tested.
 
-Every stream is made the same way: rows are generated at event times, each is delayed, and the rows are put
-into the order of their arrival. The recording stops when the last row is generated, as real traces are cut;
-`cut=False` waits for the stragglers instead. Times are seconds in the arguments, ticks in the stream.
+Every stream is made the same way: rows are generated at event times, each is delayed, and the rows are sorted by
+arrival. The recording stops when the last row is generated, as real traces are cut; `cut=False` waits for late rows
+instead. Times are seconds in the arguments, ticks in the stream.
 
 >>> stream = normal(1_000, mu=2.0, sigma=0.5, rate=100.0, seed=1)
 >>> len(stream) < 1_000, bool((np.diff(stream.arrival) >= 0).all())
@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-EPOCH = 1_700_000_000  # streams start at a date that reads as one, in seconds since 1970
+EPOCH = 1_700_000_000  # seconds since 1970: streams start at a plausible date
 YEAR = 365 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """Rows in arrival order: event and arrival time in ticks, and where a row came from, if that is known."""
+    """Rows in arrival order: event and arrival time in ticks, and the sender of each row, if known."""
 
     name: str
     event: Ints
@@ -46,7 +46,7 @@ def record(
     ticks: int = 1_000,
     cut: bool = True,
 ) -> Stream:
-    """Deliver generated rows: sort them by arrival, stop recording at the last generated row."""
+    """Return generated rows as a stream: sort them by arrival, and stop recording at the last generated row."""
     arrival = event + delay
     order = np.argsort(arrival, kind="stable")
     if cut:
@@ -62,7 +62,7 @@ def record(
 
 
 def poisson(rng: np.random.Generator, rows: int, rate: float) -> Floats:
-    """Event times of random generation: exponential gaps (ADC-J equation 1)."""
+    """Return event times of random generation: exponential gaps (ADC-J equation 1)."""
     return np.cumsum(rng.exponential(1 / rate, rows))
 
 
@@ -76,7 +76,7 @@ def normal(
     ticks: int = 1_000,
     cut: bool = True,
 ) -> Stream:
-    """The papers' constant stream: normal delays (ADC-J equation 2), none below zero."""
+    """Return the papers' constant stream: normal delays (ADC-J equation 2), none below zero."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, rows, rate)
     delay = np.maximum(rng.normal(mu, sigma, rows), 0.0)
@@ -94,7 +94,7 @@ def changing(
     ticks: int = 1_000,
     cut: bool = True,
 ) -> Stream:
-    """The papers' changing stream: a new mean in [0, mu] and deviation in [0, sigma] `every` few seconds."""
+    """Return the papers' changing stream: a new mean in [0, mu] and deviation in [0, sigma] `every` few seconds."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, rows, rate)
     phase = (event // every).astype(np.int64)
@@ -114,7 +114,7 @@ def pareto(
     ticks: int = 1_000,
     cut: bool = True,
 ) -> Stream:
-    """A heavy tail: no variance at shape 1.5, and the largest delay grows with the stream."""
+    """Return a stream with a heavy tail: no variance at shape 1.5, and the largest delay grows with the stream."""
     rng = np.random.default_rng(seed)
     delay = least * (1.0 + rng.pareto(shape, rows))
     return record(f"pareto({shape:g})", poisson(rng, rows, rate), delay, ticks=ticks, cut=cut)
@@ -132,7 +132,7 @@ def lognormal_drift(
     ticks: int = 1_000,
     cut: bool = True,
 ) -> Stream:
-    """Log-normal delays whose mean drifts up and down by exp(swing) over the stream, `cycles` times."""
+    """Return log-normal delays whose mean drifts up and down by exp(swing) over the stream, `cycles` times."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, rows, rate)
     drift = swing * np.sin(2 * np.pi * cycles * event / event[-1])
@@ -151,7 +151,7 @@ def two_modes(
     ticks: int = 1_000,
     cut: bool = True,
 ) -> Stream:
-    """Most rows are quick; a share of them (another network, a retry) is many times slower."""
+    """Return a stream in which most rows are quick and a share (another network, a retry) is many times slower."""
     rng = np.random.default_rng(seed)
     slow = rng.random(rows) < share
     delay = usual * rng.gamma(4.0, 0.25, rows) * np.where(slow, times, 1.0)
@@ -170,7 +170,10 @@ def bursts(
     ticks: int = 1_000,
     cut: bool = True,
 ) -> Stream:
-    """Now and then the rate rises `times`-fold for `burst` seconds; the network queues, so delays rise with it."""
+    """Return a stream whose rate sometimes rises `times`-fold for `burst` seconds.
+
+    The network queues, so delays rise too.
+    """
     rng = np.random.default_rng(seed)
     share = burst / every
     steady = rate / (1.0 + share * (times - 1.0))
@@ -199,7 +202,7 @@ def outage(
     ticks: int = 1_000,
     cut: bool = True,
 ) -> Stream:
-    """One of several sources loses its link for `length` seconds, then delivers its backlog in order."""
+    """Return a stream in which one source loses its link for `length` seconds, then delivers its backlog in order."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, rows, rate)
     source = rng.integers(0, sources, rows)
@@ -213,7 +216,7 @@ def outage(
 
 
 def far_future(stream: Stream, *, one_in: int = 10_000, ahead: float = YEAR, seed: int = 0) -> Stream:
-    """Stamp one row in so many a year ahead: a broken clock, or milliseconds read as something else."""
+    """Stamp one row in `one_in` far ahead, as a broken clock or a wrong unit does."""
     rng = np.random.default_rng(seed)
     broken = rng.random(len(stream)) < 1 / one_in
     event = np.where(broken, stream.event + int(ahead * stream.ticks), stream.event)

@@ -3,18 +3,18 @@
     @given(cases())
     def test(case): interpret(case.plan, case.feeds, flush=True)
 
-    @given(seeded_cases())                 # as above, ten times as quick, but what fails is not made smaller
+    @given(seeded_cases())                 # ten times as quick, but failures are not shrunk
     def test(case): ...
 
     @pytest.mark.parametrize("seed", [17, 2_035])
     def test(seed): case = seeded_case(seed)
 
-A plan is drawn in the canonical form that the binder gives (docs/design/algebra.md), and passes the checks of the
-algebra: every plan is one that a query could have. `Shape` says what may be drawn:
+Plans are drawn in the canonical form of the binder (docs/design/algebra.md) and pass the checks of the algebra, so a
+query could have each of them. `Shape` limits what is drawn:
 
     plans(Shape(instants=("boundaries",), joins=False))
 
-Lengths are a few multiples of `unit` ticks, as the times of `testing.streams` are.
+Lengths are small multiples of `unit` ticks, like the times of `testing.streams`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ frequency without a window."""
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a random plan may have in it."""
+    """The features that a random plan may have."""
 
     streams: tuple[str, ...] = ("Readings", "Events", "Pulses")
     instants: tuple[Instants, ...] = ("stream", "rows", "jumps", "boundaries", "sampled")
@@ -77,7 +77,7 @@ class Shape:
     result_frequencies: bool = True
     strict: bool = True
     pushed: bool = True
-    """Whether a frequency may already stand in the window (`Window.every`), as the rewrites put it."""
+    """Whether a frequency may already be inside the window (`Window.every`), where the rewrites put it."""
     sync: bool = True
     mode: Mode = Mode.FINAL
     unit: int = 1
@@ -93,23 +93,23 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn, shape: Shape | None = None, /, **options: Any) -> Case:
-    """A plan and feeds for its streams; the options are those of `testing.streams.make_feed`."""
+    """Draw a plan and feeds for its streams. The options are those of `testing.streams.make_feed`."""
     return make_case(Drawn(draw), shape or Shape(), **options)
 
 
 def seeded_case(seed: int, shape: Shape | None = None, /, **options: Any) -> Case:
-    """The case that follows from a seed: much quicker than drawing, for runs of thousands."""
+    """Return the case that follows from a seed: much quicker than drawing, for runs of thousands."""
     return make_case(Seeded(seed), shape or Shape(), **options)
 
 
 def seeded_cases(shape: Shape | None = None, /, **options: Any) -> st.SearchStrategy[Case]:
-    """`seeded_case` of any seed: quick enough for thousands; what fails is named by its seed, but not shrunk."""
+    """Draw `seeded_case` of any seed. Failures are named by their seed, but not shrunk."""
     return st.integers(0, 2**40).map(lambda seed: seeded_case(seed, shape, **options))
 
 
 @st.composite
 def plans(draw: st.DrawFn, shape: Shape | None = None) -> Emit:
-    """A bound plan with an `Emit` root."""
+    """Draw a bound plan with an `Emit` root."""
     return Sketch(Drawn(draw), shape or Shape()).root()
 
 
@@ -120,7 +120,7 @@ def make_case(choices: Choices, shape: Shape, **options: Any) -> Case:
 
 
 class Sketch:
-    """Draws the parts of one plan; aliases are counted, so that no two sources share one."""
+    """Draws the parts of one plan. Aliases are counted, so that no two sources share one."""
 
     def __init__(self, choices: Choices, shape: Shape, aliases: int = 0) -> None:
         self.choices = choices
@@ -144,17 +144,20 @@ class Sketch:
         return Emit(plan, self.shape.mode, sync=syncable and one_in(self.choices, 2))
 
     def set_operations(self, kind: Instants) -> list[str]:
-        """EXCEPT has a final answer at boundaries only, and needs the same instants on both sides."""
+        """Return the allowed set operations.
+
+        EXCEPT is final at boundaries only, and needs the same instants on both sides.
+        """
         minus = kind == "boundaries" or (not self.final and kind != "jumps")
         return [*["union"] * self.shape.sets, *["minus"] * (self.shape.sets and minus)]
 
     def side(self, kind: Instants, slide: Length) -> Plan:
-        """One side of a set operation: the same two columns whatever the stream."""
+        """Draw one side of a set operation: the same two columns whatever the stream."""
         plan = self.filtered(self.source(kind, slide))
         return Project(plan, Terms.over(plan).pair())
 
     def query(self, kind: Instants, depth: int = 1) -> Plan:
-        """A query whose instants are of one kind."""
+        """Draw a query whose instants are of one kind."""
         slide = self.slide()
         plan = self.joined(kind, slide) if self.joining(kind) else self.nested(kind, slide, depth)
         joined = isinstance(plan, Join)
@@ -167,7 +170,7 @@ class Sketch:
         return Project(self.thinned(plan), items)
 
     def filtered(self, plan: Plan) -> Plan:
-        """WHERE or HAVING, or neither."""
+        """Draw WHERE or HAVING, or neither."""
         if not self.shape.selects or not one_in(self.choices, 2):
             return plan
         return Select(plan, Terms.over(plan).condition(self.choices))
@@ -176,7 +179,7 @@ class Sketch:
         return self.shape.joins and kind in ("stream", "rows", "boundaries") and one_in(self.choices, 4)
 
     def aggregating(self, kind: Instants, joined: bool) -> bool:
-        """Whether the query groups; with EMIT FINAL only where every answer is final."""
+        """Draw whether the query groups; with EMIT FINAL only if every answer is final."""
         unfinal = kind in ("stream", "sampled") or (kind == "rows" and joined)
         return self.shape.aggregates and not (self.final and unfinal) and one_in(self.choices, 2)
 
@@ -185,13 +188,13 @@ class Sketch:
         return self.shape.distinct and (final or not self.final) and one_in(self.choices, 5)
 
     def thinned(self, plan: Plan) -> Plan:
-        """A frequency on the result, or none. Rows that may still change cannot be counted."""
+        """Draw a frequency on the result, or none. Rows that may still change cannot be counted."""
         if not self.shape.result_frequencies or not self.final or not one_in(self.choices, 4):
             return plan
         return self.frequency(plan)
 
     def frequency(self, plan: Plan) -> Plan:
-        """F over what is no window: it picks rows."""
+        """Draw a frequency over an operator that is not a window: it picks rows."""
         every = self.tuples(2, 4) if one_in(self.choices, 2) else self.times(2, 12)
         by = Terms.over(plan).partition(self.choices) if self.shape.partitioned else ()
         strict = self.shape.strict and every.is_time and one_in(self.choices, 3)
@@ -203,7 +206,7 @@ class Sketch:
         return Join(left, right, condition)
 
     def nested(self, kind: Instants, slide: Length, depth: int) -> Plan:
-        """A stream, or a subquery or view in the place of one."""
+        """Draw a stream, or a subquery or view in its place."""
         if not (self.shape.subqueries and depth and one_in(self.choices, 4)):
             return self.source(kind, slide)
         inner = Sketch(self.choices, replace(self.shape, mode=Mode.FINAL), self.aliases)
@@ -220,7 +223,7 @@ class Sketch:
         return self.windowed(Disorder(scan, Policy()), kind, slide)
 
     def windowed(self, stream: Plan, kind: Instants, slide: Length) -> Plan:
-        """RANGE and FREQUENCY over a stream, so that its instants are of the kind."""
+        """Draw RANGE and FREQUENCY over a stream, so that its instants are of the kind."""
         by: tuple[str, ...] = ()
         if self.shape.partitioned and one_in(self.choices, 4):
             by = (Terms.over(stream).key,)
@@ -237,13 +240,13 @@ class Sketch:
                 return self.jumping(stream, self.range(slide), slide, by)
 
     def jumping(self, stream: Plan, length: Length, every: Length, by: tuple[str, ...]) -> Plan:
-        """The frequency over the window, or in it already."""
+        """Return the frequency over the window, or inside it."""
         if self.shape.pushed and one_in(self.choices, 2):
             return Window(stream, length, every, by)
         return Frequency(Window(stream, length, ONE_TUPLE), every, by)
 
     def range(self, slide: Length | None = None) -> Length:
-        """Shorter than the slide, as long, or a multiple and more, in time; or a few tuples."""
+        """Draw a range: a time shorter than the slide, equal to it or longer, or a few tuples."""
         kind = self.choices.one_of(self.shape.ranges)
         if kind is Kind.TUPLES:
             return self.tuples(1, 5)

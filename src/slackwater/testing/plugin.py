@@ -1,7 +1,8 @@
-"""The pytest plugin: pages of cases are collected as tests, one for each case.
+"""The pytest plugin: collects every case of a page as a test.
 
-`pytest` collects files named `*cases.md` (the setting `slackwater_cases` has other patterns) that hold an `example`
-block; any other page is collected when its name is given. `--slackwater-engine spark` runs them on Spark.
+`pytest` collects files named `*cases.md` (the setting `slackwater_cases` changes the patterns) that contain an
+`example` block. Any other page is collected if it is named on the command line. `--slackwater-engine spark` runs the
+cases on Spark.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class CaseItem(pytest.Item):
 
 @cache
 def _answers(engine: str) -> Answers:
-    """One for the whole run: it may hold a Spark session."""
+    """Return the engine, one for the whole run, because it may hold a Spark session."""
     from slackwater.app.testing.answers import answers_of  # noqa: PLC0415
     from slackwater.app.testing.engine import Engine  # noqa: PLC0415
 
@@ -91,7 +92,7 @@ def _answers(engine: str) -> Answers:
 
 
 def _told(excinfo: pytest.ExceptionInfo[BaseException]) -> str | None:
-    """What an expected kind of failure says: its traceback is of no use to whoever wrote the case."""
+    """Return the message of an expected kind of failure. Its traceback does not help the author of a case."""
     from slackwater.errors import SlackwaterError  # noqa: PLC0415
     from slackwater.testing.cases import CaseFailed  # noqa: PLC0415
 

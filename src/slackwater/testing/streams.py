@@ -6,7 +6,7 @@
     make_feed(Seeded(seed), READINGS, punctuation="trailing")   # the same, from a seed
 
 Times are multiples of `unit` ticks, starting at 0, so that plans drawn with the same unit (`testing.plans`) have
-windows of a few rows. Spark's watermark has milliseconds: use a unit of at least 1,000 for what runs there.
+windows of a few rows. Spark's watermark has milliseconds: use a unit of at least 1,000 for cases that run on Spark.
 
 Disorder, the delay between a row's event time and its arrival:
 
@@ -17,9 +17,9 @@ Disorder, the delay between a row's event time and its arrival:
 
 Punctuation, given after each batch:
 
-    never_late  as high as it can be without any later row being late: nothing is late
+    never_late  the highest value at which no later row is late
     any         any monotone sequence, rows being late or not, with repeats and jumps far ahead
-    trailing    the greatest event time seen minus a few units, as a fixed slack would give
+    trailing    the greatest event time seen minus a few units, like a fixed slack
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Given: TypeAlias = dict[str, Any]
 DISORDERS: tuple[Disorder, ...] = ("none", "bounded", "heavy", "backlog")
 PUNCTUATIONS: tuple[Punctuation, ...] = ("never_late", "any", "trailing")
 FAR = 150
-"""How many units ahead a stamp from the future is."""
+"""How far ahead a stamp from the future is, in units."""
 COLUMNS: dict[str, tuple[Any, ...]] = {
     "id": (0, 1, 2, None),
     "kind": ("a", "ab", "b", None),
@@ -51,7 +51,7 @@ COLUMNS: dict[str, tuple[Any, ...]] = {
     "host": ("h1", "h2"),
     "op": ("insert", "insert", "insert", "delete", "update_postimage"),
 }
-"""What a column may hold; the first is what hypothesis shrinks to."""
+"""The values of each column; hypothesis shrinks to the first."""
 GAPS = (0, 1, 1, 2, 3, 7)
 DELAYS: dict[Disorder, tuple[int, ...]] = {
     "none": (0,),
@@ -60,7 +60,7 @@ DELAYS: dict[Disorder, tuple[int, ...]] = {
     "heavy": (0, 0, 0, 0, 0, 1, 1, 2, 4, 25, 100),
 }
 SELDOM = 240
-"""A byte from here on makes something happen that is seldom."""
+"""A byte of at least this value triggers a rare event."""
 
 
 def make_rows(
@@ -75,7 +75,7 @@ def make_rows(
     duplicates: bool = True,
     far_future: bool = True,
 ) -> list[Given]:
-    """The rows of one stream in the order of their arrival. Ties in event time and in arrival are common.
+    """Return the rows of one stream in order of arrival. Ties in event time and in arrival are common.
 
     All rows are read from one choice of bytes, which is quick, and shrinks to plain rows.
     """
@@ -109,7 +109,7 @@ def make_feed(
     unit: int = 1,
     **options: Any,
 ) -> Feed:
-    """One stream cut into batches at any places, some of them empty, with a punctuation after each.
+    """Return one stream cut into batches, some of them empty, with a punctuation after each.
 
     The other options are those of `make_rows`.
     """
@@ -122,15 +122,15 @@ def make_feed(
 
 
 def make_feeds(choices: Choices, streams: Sequence[str], **options: Any) -> dict[str, Feed]:
-    """A feed for each stream of the catalog that is named."""
+    """Return a feed for each named stream of the catalog."""
     known = {stream.name: stream for stream in CATALOG.streams}
     return {name: make_feed(choices, known[name], **options) for name in streams}
 
 
 def recut_feed(choices: Choices, given: Feed) -> Feed:
-    """The same rows with the same effective punctuations in other batches, some of them empty.
+    """Return the same rows with the same effective punctuations in other batches, some of them empty.
 
-    A batch is taken apart, or empty ones are put in; the punctuation of the parts before the last repeats.
+    A batch is split, or empty batches are added; the punctuation of all parts but the last repeats.
     """
     batches: list[Batch] = []
     for batch in given.batches:
@@ -158,7 +158,7 @@ def recut(draw: st.DrawFn, given: Feed) -> Feed:
 
 
 def _cut(choices: Choices, items: Sequence[Any], cuts: int) -> list[Sequence[Any]]:
-    """A sequence in pieces, some of them empty."""
+    """Return a sequence in pieces, some of them empty."""
     edges = [0, *sorted(choices.between(0, len(items)) for _ in range(cuts)), len(items)]
     return [items[start:end] for start, end in pairwise(edges)]
 
@@ -168,7 +168,7 @@ def _pick(choices: tuple[Any, ...], byte: int) -> Any:
 
 
 def _values(stream: StreamDef, cells: list[int], nulls: bool) -> Given:
-    """The columns other than the clocks."""
+    """Return the columns other than the clocks."""
     known = [(field.name, cell) for field, cell in zip(stream.fields, cells, strict=False) if field.name in COLUMNS]
     return {name: _pick(COLUMNS[name] if nulls else _known(COLUMNS[name]), cell) for name, cell in known}
 
@@ -178,7 +178,7 @@ def _known(choices: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _held_back(made: list[tuple[int, Given]], start: int, length: int) -> list[tuple[int, Given]]:
-    """The rows of one sender that would arrive in a stretch of time arrive at its end."""
+    """Delay the rows of one sender that would arrive within an interval to its end."""
     behind = [row.get("host", "h1") == "h1" and start <= arrival < start + length for arrival, row in made]
     return [(start + length if late else arrival, row) for late, (arrival, row) in zip(behind, made, strict=True)]
 
@@ -196,12 +196,12 @@ def _punctuations(choices: Choices, times: list[list[int]], kind: Punctuation, u
 
 
 def _mark(choices: Choices, highest: int, unit: int) -> int | None:
-    """Any time up to a little beyond the rows, or none."""
+    """Return any time up to a little beyond the rows, or None."""
     return None if one_in(choices, 4) else choices.between(0, highest) * unit
 
 
 def _rising(marks: list[int | None]) -> list[int | None]:
-    """The marks that do not go back; None repeats the one before."""
+    """Return the marks that do not go back; None repeats the previous one."""
     risen: list[int | None] = []
     for mark in marks:
         highest = max((each for each in risen if each is not None), default=None)
@@ -210,7 +210,7 @@ def _rising(marks: list[int | None]) -> list[int | None]:
 
 
 def _least(later: list[list[int]], times: list[list[int]]) -> int | None:
-    """No row to come is below it; after the last row, the greatest time that was seen."""
+    """Return the smallest time of the later rows; after the last row, the greatest time seen."""
     return min((time for batch in later for time in batch), default=_greatest(times, 0))
 
 

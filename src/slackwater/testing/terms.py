@@ -1,4 +1,4 @@
-"""Random expressions over the columns that an operator has: conditions, groupings, aggregates, select lists."""
+"""Random expressions over the columns of an operator: conditions, groupings, aggregates, select lists."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ CALLS = {
 }
 ORDERED = ("FIRST({})", "LAST({})")
 WIDER = {"bigint": "int"}
-"""Types that take the templates of another."""
+"""Types that use the templates of another type."""
 
 
 @lru_cache(maxsize=16_384)
 def expression(sql: str, schema: Schema) -> Expr:
-    """The expression, resolved and typed as binding does."""
+    """Return the expression, resolved and typed as binding does."""
     return typed(parsed(sql), schema)
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The columns at hand."""
+    """The available columns."""
 
     schema: Schema
 
@@ -49,7 +49,7 @@ class Terms:
 
     @property
     def usable(self) -> list[tuple[str, str]]:
-        """References and types of the columns that the templates know."""
+        """References and types of the columns for which there are templates."""
         kinds = [(self.schema.reference(field), WIDER.get(field.type, field.type)) for field in self.schema]
         return [(name, kind) for name, kind in kinds if kind in CONDITIONS]
 
@@ -69,17 +69,17 @@ class Terms:
         return choices.one_of([(), (self.key,)])
 
     def items(self, choices: Choices) -> tuple[Item, ...]:
-        """A select list: some columns, some computed from them."""
+        """Draw a select list: some columns, some expressions over them."""
         chosen = some(choices, self.usable, 1, 3)
         exprs = [self.filled(choices.one_of(SCALARS[kind]), name) for name, kind in chosen]
         return tuple(Item(f"c{number}", expr) for number, expr in enumerate(exprs))
 
     def pair(self) -> tuple[Item, ...]:
-        """The two columns that every stream has."""
+        """Return the two columns that every stream has."""
         return tuple(Item(name, expression(name, self.schema)) for name in ("id", "v"))
 
     def aggregate(self, choices: Choices, child: Plan, ordered: bool = True) -> Aggregate:
-        """A grouping with one to three aggregates; without `ordered`, none that depends on the order of rows."""
+        """Draw a grouping with one to three aggregates; without `ordered`, none that depends on the order of rows."""
         grouped = some(choices, self.usable, 0, 2)
         group = tuple(Item(f"g{number}", self.filled("{}", name)) for number, (name, _) in enumerate(grouped))
         calls = some(choices, self.calls(ordered), 1, 3)
@@ -87,13 +87,13 @@ class Terms:
         return Aggregate(child, group, made)
 
     def calls(self, ordered: bool) -> list[tuple[str, str]]:
-        """Every aggregate call that the columns allow: a template and a column."""
+        """Return every aggregate call that the columns allow: a template and a column."""
         allowed = [(call, name) for name, kind in self.usable for call in CALLS[kind]]
         return [("COUNT(*)", ""), *(pair for pair in allowed if ordered or pair[0] not in ORDERED)]
 
 
 def equality(left: Terms, right: Terms) -> Expr:
-    """The keys of both sides are equal."""
+    """Return the condition that the keys of both sides are equal."""
     both = Schema(left.schema.fields + right.schema.fields)
     mine, other = (_qualified(terms.schema, terms.key) for terms in (left, right))
     return expression(f"{mine} = {other}", both)

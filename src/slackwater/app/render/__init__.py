@@ -1,1 +1,1 @@
-"""Plans for people and for other programs: a tree in text, graphs, pictures."""
+"""Show plans to people and to other programs: a tree in text, graphs, pictures."""

@@ -1,4 +1,4 @@
-"""A plan as a graph for other programs: Mermaid and Graphviz DOT. Arrows follow the rows, from scan to root."""
+"""Write a plan as a graph: Mermaid and Graphviz DOT. Arrows follow the rows, from scan to root."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slackwater.app.render.label import Label, label
 
 
 def mermaid(plan: Plan) -> str:
-    """A flowchart that Markdown viewers draw."""
+    """Return a flowchart for Markdown viewers."""
     nodes, edges = _graph(plan)
     lines = ["flowchart BT"]
     lines += [f'    n{number}["<b>{said.name}</b> {_entities(said.parameters)}"]' for number, said in enumerate(nodes)]
@@ -18,7 +18,7 @@ def mermaid(plan: Plan) -> str:
 
 
 def dot(plan: Plan) -> str:
-    """A digraph for Graphviz."""
+    """Return a digraph for Graphviz."""
     nodes, edges = _graph(plan)
     lines = ["digraph plan {", "    rankdir=BT;", "    node [shape=box, fontname=sans];"]
     lines += [

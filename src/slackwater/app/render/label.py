@@ -1,4 +1,4 @@
-"""What is said about an operator: its name, its parameters, and what comes out of it."""
+"""The label of an operator: its name, its parameters, and the rows that leave it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Label:
 
 
 def label(plan: Plan, *, verbose: bool = False) -> Label:
-    """The label of one operator of a plan; `verbose` adds what only the optimiser looks at: class, order, locality."""
+    """Return the label of one operator; `verbose` adds the properties for the optimiser: class, order, locality."""
     return Label(type(plan).__name__, parameters(plan), _edge(plan, verbose))
 
 

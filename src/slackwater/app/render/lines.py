@@ -1,4 +1,4 @@
-"""A small chart of lines over time as SVG: for notebooks, and for the picture at the end of a run."""
+"""Draw a small chart of lines over time as SVG, for notebooks and for the picture at the end of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 
 WIDTH, HEIGHT = 430, 190
 LEFT, RIGHT, TOP, BOTTOM = 52, 10, 40, 24
-"""Pixels around the lines: labels of the values, nothing, title and legend, labels of the times."""
+"""Pixels around the lines: value labels, margin, title and legend, time labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Line:
 
 
 def chart(title: str, times: Sequence[float], lines: Sequence[Line], said: Callable[[float], str]) -> str:
-    """Return the chart of these lines over times in ms; `said` writes a value on the axis."""
+    """Return the chart of these lines over times in ms; `said` formats a value on the axis."""
     shown = [value for line in lines for value in line.values]
     if len(times) < 2 or not shown:
         return f'<svg width="{WIDTH}" height="{HEIGHT}">{_text(8, 16, title, weight=600)}</svg>'

@@ -1,4 +1,4 @@
-"""Plans drawn as boxes and arrows, one beside the other, to an SVG or PNG file."""
+"""Draw plans as boxes and arrows, side by side, to an SVG or PNG file."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from slackwater.algebra.nodes import Plan, inputs
 from slackwater.app.render.label import Label, label
 
 WIDTH, HEIGHT = 3.4, 1.45
-"""Inches that an operator takes up, its edge included."""
+"""Inches per operator, including its edge."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """An operator at its place, x in columns, y in rows from the root down, over the boxes of its inputs."""
+    """An operator and its position: x in columns, y in rows from the root down, and the boxes of its inputs."""
 
     said: Label
     x: float
@@ -28,7 +28,7 @@ class Box:
 
 
 def picture(plans: Sequence[tuple[str, Plan]], kind: str) -> bytes:
-    """The plans side by side under their titles, as the bytes of an `svg` or `png` file."""
+    """Return the plans side by side under their titles, as the bytes of an `svg` or `png` file."""
     laid = [(title, *layout(plan)) for title, plan in plans]
     widths = [width for _, _, width in laid]
     rows = max(_rows(box) for _, box, _ in laid)
@@ -46,7 +46,7 @@ def picture(plans: Sequence[tuple[str, Plan]], kind: str) -> bytes:
 
 
 def layout(plan: Plan, left: int = 0, row: int = 0) -> tuple[Box, int]:
-    """The boxes of a plan, inputs side by side and each operator centred over its own; and the next free column."""
+    """Return the boxes of a plan, each centred over its inputs, and the next free column."""
     below, free = [], left
     for source in inputs(plan):
         box, free = layout(source, free, row + 1)

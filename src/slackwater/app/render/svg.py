@@ -1,6 +1,6 @@
-"""A plan as an SVG picture for pages and notebooks: boxes from the sources at the top down to the sink.
+"""Draw a plan as an SVG picture for pages and notebooks: boxes from the sources at the top down to the sink.
 
-Colours are CSS variables with the light theme as their default, so that one picture serves a dark page as well.
+Colours are CSS variables with the light theme as their default, so that the same picture works on a dark page.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ COLOURS = {
     "fused": ("--sw-violet", "#8146c9"),
     "sink": ("--sw-muted", "#6b7480"),
 }
-"""By who runs an operator; see `placements`."""
+"""The colour for each executor of an operator; see `placements`."""
 
 ONE_FOR_EACH = ("Emit", "Project")
-"""Operators that give one row for each that they read."""
+"""Operators that yield one row for each input row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """An operator of a drawn plan: what it is, who runs it (empty if that is not known), and what it reads."""
+    """An operator of a drawn plan: its label, who runs it (empty if unknown), and its inputs."""
 
     name: str
     parameters: str
@@ -40,9 +40,9 @@ class Node:
 
 
 def graph_of(plan: Plan, run_by: Sequence[str] = (), sink: str = "") -> dict[str, Any]:
-    """Return a plan as a document to draw: its operators from the root, each with those that it reads.
+    """Return a plan as a document to draw: its operators from the root, each with its inputs.
 
-    `run_by` says who runs each operator, in the same order: the root, then each input with all that is below it.
+    `run_by` says who runs each operator, in the same order: the root, then each input with all operators below it.
     """
     nodes: list[dict[str, Any]] = []
 
@@ -80,7 +80,7 @@ def svg(graph: Mapping[str, Any], rates: Mapping[int, str] | None = None) -> str
 
 
 def _places(nodes: Sequence[Node]) -> tuple[list[tuple[float, int]], int]:
-    """Columns and rows, the root in row 0: each operator is centred over those that it reads."""
+    """Return columns and rows, with the root in row 0: each operator is centred over its inputs."""
     places: list[tuple[float, int]] = [(0.0, 0)] * len(nodes)
 
     def place(number: int, left: int, row: int) -> int:
@@ -105,8 +105,8 @@ def _edges(nodes: Sequence[Node], spots: Sequence[tuple[float, float]], rates: M
 def leaving(graph: Mapping[str, Any], streams: Mapping[str, tuple[float, float]], out: float) -> dict[int, float]:
     """Return the rows per second that leave each operator of a graph, as far as they are known.
 
-    `streams` has the rate of each stream and that of its rows on time: the first leaves its scan, the second its
-    control. The rate of what comes `out` is also that of every operator at the top that gives one row for each.
+    `streams` holds the rate of each stream and of its rows on time: the first leaves its scan, the second its control.
+    `out` is the rate of the result, and of every operator at the top that yields one row for each.
     """
     nodes, found = graph["nodes"], {}
     for number, node in enumerate(nodes):

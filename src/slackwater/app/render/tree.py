@@ -1,4 +1,4 @@
-"""A plan as a tree in text, the root first, what flows along an edge below each operator."""
+"""Show a plan as a tree in text: the root first, and below each operator the rows that leave it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from slackwater.app.render.label import label
 
 
 def tree(plan: Plan, *, verbose: bool = False) -> Text:
-    """The tree, with styles for a terminal; `.plain` is the text alone. `verbose` says all that is known of an edge."""
+    """Return the tree with styles for a terminal; `.plain` is the text. `verbose` shows all properties of an edge."""
     text = Text()
     for line in _lines(plan, "", "", verbose):
         text.append_text(line).append("\n")

@@ -1,4 +1,4 @@
-"""Who answers a case: the reference interpreter in milliseconds, or Spark."""
+"""Answer a case with the reference interpreter (in milliseconds) or with Spark."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from slackwater.semantics import Answer, interpret
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an engine answered: the rows of each output table.
+    """The answer of an engine: the rows of each output table.
 
-    Spark gives the rows of a batch in any order, and not every table or column: `unknown` are the tables of which it
-    tells nothing, `hidden` the tables and columns.
+    Spark returns the rows of a batch in any order, and does not report every table or column: `unknown` are the tables
+    that it does not report, `hidden` the tables and columns.
     """
 
     tables: Mapping[str, tuple[Line, ...]]
@@ -28,12 +28,12 @@ Answers = Callable[[QueryCase], Found]
 
 
 def interpreted(case: QueryCase) -> Found:
-    """Return what the reference interpreter answers."""
+    """Return the answer of the reference interpreter."""
     return Found(tables_of(case, interpret(case.plan, case.feeds, case.flush)))
 
 
 def tables_of(case: QueryCase, answer: Answer) -> dict[str, tuple[Line, ...]]:
-    """Return an answer of the interpreter's as the tables of a case."""
+    """Return the interpreter's answer as the tables of a case."""
     found: dict[str, list[Line]] = {}
 
     def add(kind: str, alias: str, batch: int, row: Mapping[str, object]) -> None:
@@ -57,7 +57,7 @@ def tables_of(case: QueryCase, answer: Answer) -> dict[str, tuple[Line, ...]]:
 
 
 def answers_of(engine: Engine) -> Answers:
-    """Return the function that answers cases. Spark is imported, and started, only where it is asked for."""
+    """Return the function that answers cases. Spark is imported and started only if it is asked for."""
     if engine is Engine.INTERPRETER:
         return interpreted
     from slackwater.app.testing.on_spark import OnSpark  # noqa: PLC0415 (it imports Spark)

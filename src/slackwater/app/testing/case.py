@@ -1,4 +1,4 @@
-"""One case: a query, its input as batches with punctuations, and the tables that are expected."""
+"""One case: a query, its input as batches with punctuations, and the expected tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class QueryCase:
-    """A case that was read. `outputs` has the columns of every table that its query can fill."""
+    """A parsed case. `outputs` holds the columns of every table that its query can fill."""
 
     block: Block
     query: str
@@ -56,14 +56,14 @@ class QueryCase:
 
     @property
     def batches(self) -> int:
-        """How many batches the input has, a flush apart."""
+        """The number of input batches, without a flush."""
         return max((len(feed.batches) for feed in self.feeds.values()), default=0)
 
 
 def outputs_of(plan: Plan, scans: Sequence[Scan]) -> dict[str, dict[str, str]]:
     """Return the columns of every output table of a query.
 
-    Where a query reads streams under several names, late, rejected and refused rows have a table for each.
+    If a query reads several streams, each has its own table of late, rejected and refused rows.
     """
     schema = schema_of(plan)
     own = {schema.reference(each): each.type for each in schema}

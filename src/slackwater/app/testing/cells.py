@@ -1,6 +1,6 @@
 """Cells of a case's tables: text to value and back.
 
-A cell holds a value in the terms of the reference interpreter: a time is whole microseconds, NULL is None.
+Values are those of the reference interpreter: a time is whole microseconds, NULL is None.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ SECOND = 1_000_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NULL = "-"
 DURATION = "duration"
-"""The type of `late_by`: a time without a point where it begins, always written in seconds."""
+"""The type of `late_by`: a length of time, always written in seconds."""
 BITS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 DIGITS = 6
-"""Decimals of a DOUBLE that `--update` writes; more make tables too wide to read."""
+"""Decimals of a DOUBLE that `--update` writes. More decimals make tables too wide to read."""
 CLOSE = 1e-9
-"""Relative difference of two DOUBLEs that are taken for equal: sums depend on the order of their terms."""
+"""Relative difference at which two DOUBLEs are equal. Sums depend on the order of their terms."""
 _SECONDS = re.compile(r"-?\d+(?:\.\d{1,6})?")
 _CLOCK = re.compile(r"(\d\d):(\d\d)(?::(\d\d(?:\.\d{1,6})?))?")
 _PLAIN = re.compile(r'[^\s"|](?:[^|]*[^\s|])?')
 
 
 class Notation(Enum):
-    """How the times of a case are written: seconds, the time of a day, or dates with times."""
+    """How a case writes times: in seconds, as time of day, or as dates with times."""
 
     SECONDS = "seconds"
     CLOCK = "clock"
@@ -58,7 +58,7 @@ class Beginning:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """The text of a cell whose type only Spark knows: it is read when the value that was found says its type."""
+    """The text of a cell whose type only Spark knows. It is parsed when the found value shows the type."""
 
     text: str
 
@@ -70,7 +70,7 @@ class Unread:
 
 
 def read_cell(text: str, kind: str) -> Any:
-    """Return the value that a cell of a type holds; ValueError where the text is none.
+    """Return the value of a cell of this type. Raise ValueError if the text is no such value.
 
     >>> read_cell("5-", "timestamp"), read_cell("00:01:30", "timestamp"), read_cell("-", "int")
     (4999999, 90000000, None)
@@ -122,7 +122,7 @@ def _other(text: str, kind: str) -> Any:
 
 
 def _decimal(text: str, kind: str) -> Decimal:
-    """A DECIMAL in the digits that its type has."""
+    """Return a DECIMAL with the digits of its type."""
     scale = int(kind.rpartition(",")[2].rstrip(")")) if "," in kind else 0
     try:
         return Decimal(text).quantize(Decimal(1).scaleb(-scale)) if _is_exact(text, scale) else _no(text)
@@ -156,7 +156,7 @@ def _decimals(text: str) -> int:
 
 
 def read_time(text: str) -> int:
-    """Return a point in time in ticks; a `-` at the end takes one tick off.
+    """Return a point in time in ticks; a trailing `-` subtracts one tick.
 
     >>> [read_time(each) for each in ("1.5", "2-", "00:00:02", "1970-01-01 00:00:02", "1970-01-01T01:00+01:00")]
     [1500000, 1999999, 2000000, 2000000, 0]
@@ -183,7 +183,7 @@ def _seconds(text: str) -> int:
 
 
 def notation_of(text: str) -> Notation:
-    """Return the notation in which a time is written."""
+    """Return the notation of a time."""
     text = text.removesuffix("-")
     if _SECONDS.fullmatch(text):
         return Notation.SECONDS
@@ -191,7 +191,7 @@ def notation_of(text: str) -> Notation:
 
 
 def write_cell(value: Any, kind: str, notation: Notation = Notation.SECONDS) -> str:
-    """Return the text of a cell that holds a value of a type.
+    """Return the text of a cell for a value of this type.
 
     >>> write_cell(4_999_999, "timestamp"), write_cell(90_000_000, "timestamp", Notation.CLOCK)
     ('5-', '00:01:30')
@@ -266,7 +266,7 @@ def _in_seconds(ticks: int) -> str:
 
 
 def matches(expected: Any, found: Any) -> bool:
-    """Return whether a value that was found is the one that a cell expects."""
+    """Return whether a found value is the expected one."""
     match expected:
         case Beginning() | Unread():
             return expected.matches(found)

@@ -1,4 +1,4 @@
-"""What a case expects and an engine did not find, and the other way round."""
+"""Rows that a case expects and an engine did not find, and the other way round."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from slackwater.app.testing.cells import matches
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A row that is expected, the row that was found in its place; one of them is None where there is none."""
+    """An expected row and the row found in its place. One of them may be None."""
 
     expected: Line | None
     found: Line | None
@@ -26,7 +26,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A table that is not as expected: its columns, its rows side by side, and whether their order alone differs."""
+    """A table that is not as expected: its columns, its rows side by side, and whether only their order differs."""
 
     table: str
     columns: tuple[str, ...]
@@ -35,7 +35,7 @@ class Difference:
 
 
 def differences(case: QueryCase, found: Found) -> list[Difference]:
-    """Return the tables of a case that are not as expected; a table that a case does not show must be empty."""
+    """Return the tables of a case that are not as expected. A table that a case does not show must be empty."""
     names = [*case.expected, *(name for name in found.tables if name not in case.expected)]
     compared = (_difference(case, found, name) for name in names if name not in found.unknown)
     return [each for each in compared if each is not None]
@@ -70,7 +70,7 @@ def _same_values(expected: Mapping[str, Any], found: Mapping[str, Any]) -> bool:
 
 
 def _matched(expected: Sequence[Line], found: Iterable[Line]) -> list[Line]:
-    """The rows that were found in the order of those that they equal; the others after those of their batch."""
+    """Return the found rows in the order of the expected rows that they equal; others come last in their batch."""
     left = list(found)
     placed: list[tuple[int, int, Line]] = []
     for place, line in enumerate(expected):
@@ -83,7 +83,7 @@ def _matched(expected: Sequence[Line], found: Iterable[Line]) -> list[Line]:
 
 
 def _pairs(expected: Sequence[Line], found: Sequence[Line]) -> Iterable[Pair]:
-    """The rows side by side, those that are equal in line with each other."""
+    """Return the rows side by side, with equal rows aligned."""
     keys = _keys(expected, found)
     matcher = SequenceMatcher(None, *keys, autojunk=False)
     for kind, start, end, first, last in matcher.get_opcodes():
@@ -97,7 +97,7 @@ def _pairs(expected: Sequence[Line], found: Sequence[Line]) -> Iterable[Pair]:
 
 
 def _keys(expected: Sequence[Line], found: Sequence[Line]) -> tuple[list[int], list[int]]:
-    """A number for each row, the same for rows that are equal."""
+    """Return a number for each row, the same for equal rows."""
     left = list(range(len(expected)))
     for place, line in enumerate(expected):
         left[place] = next(number for number, other in enumerate(expected) if other == line)
@@ -109,7 +109,7 @@ def _keys(expected: Sequence[Line], found: Sequence[Line]) -> tuple[list[int], l
 
 
 def _side_by_side(left: list[Line], right: list[Line]) -> Iterable[Pair]:
-    """Rows that differ, each beside the one that is most alike: so the cells that differ can be shown."""
+    """Pair each differing row with the most similar one, so that the differing cells can be shown."""
     for line in left:
         best = max(right, key=lambda each: _alike(line, each), default=None)
         if best is not None and _alike(line, best) > 0:
@@ -122,6 +122,6 @@ def _side_by_side(left: list[Line], right: list[Line]) -> Iterable[Pair]:
 
 
 def _alike(one: Line, two: Line) -> float:
-    """How much of a row another one has; 0 where less than half."""
+    """Return how many cells two rows have in common; 0 if fewer than half."""
     equal = [one[0] == two[0], *(matches(value, two[1][name]) for name, value in one[1].items())]
     return sum(equal) if sum(equal) * 2 >= len(equal) else 0

@@ -1,4 +1,4 @@
-"""Who can run a case."""
+"""The engines that can run a case."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Cases on Spark: the query as `run` runs it, over the batches and punctuations of the case."""
+"""Run cases on Spark: the query as `run` runs it, over the batches and punctuations of the case."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from slackwater.spark.session import local_session
 
 NAME = "case"
 EVERY_CHANGE = SinkDef(NAME, "console", {"changelog.netChanges": "false"})
-"""Where the changes of a case go: all of them, not the net change of each batch."""
+"""The sink of a case's changes. It keeps all changes, not the net change of each batch."""
 CHANGE = {"_change_type": "type", "_valid_from": "from", "_valid_to": "to"}
 TICKS_PER_MS = 1_000
 
 
 class OnSpark:
-    """Answers cases on Spark, in a session that is started for the first of them."""
+    """Answers cases on Spark, in a session that is started for the first case."""
 
     @cached_property
     def session(self) -> SparkSession:
@@ -51,13 +51,16 @@ class OnSpark:
 
 
 def _alike(plan: Plan) -> Plan:
-    """The plan with one policy everywhere: the punctuations of a case are given, whatever a query states."""
+    """Return the plan with one policy everywhere.
+
+    A case states its punctuations, so the query's policies do not count.
+    """
     below = with_inputs(plan, tuple(map(_alike, inputs(plan))))
     return replace(below, policy=Policy()) if isinstance(below, Disorder) else below
 
 
 def _streams(case: QueryCase) -> dict[str, GivenStream]:
-    """The streams of a case, each with as many batches as the longest."""
+    """Return the streams of a case, each with as many batches as the longest."""
     found = {}
     for scan in _scans(case.plan):
         given = case.feeds.get(scan.stream, Feed()).batches
@@ -83,7 +86,7 @@ def _scans(plan: Plan) -> list[Scan]:
 
 
 def _in_time(case: QueryCase, rows: Sequence[tuple[int, Any]]) -> list[tuple[int, Sequence[Any]]]:
-    """The rows of the batches that a case has. Spark's own last batch is none of them, unless it is a flush."""
+    """Return the rows of the batches that a case has, without Spark's own last batch unless it is a flush."""
     last = case.batches
     return [(min(batch, last), tuple(row)) for batch, row in rows if batch < last or case.flush]
 
@@ -110,7 +113,7 @@ def _columns(plan: Plan) -> list[str]:
 
 
 def _lines(case: QueryCase, rows: Mapping[str, Sequence[tuple[int, Sequence[Any]]]]) -> Iterator[tuple[str, Line]]:
-    """Every row that Spark gave, with the table that it belongs to."""
+    """Return every row that Spark returned, with its table."""
     for batch, row in rows[NAME]:
         yield from _answered(case, batch, row)
     several = len({scan.stream for scan in _scans(case.plan)}) > 1
@@ -123,7 +126,7 @@ def _lines(case: QueryCase, rows: Mapping[str, Sequence[tuple[int, Sequence[Any]
 
 
 def _answered(case: QueryCase, batch: int, row: Sequence[Any]) -> Iterator[tuple[str, Line]]:
-    """A row of the result, of the changelog, or of the sync tuples, which stand among the rows of the result."""
+    """Return a row of the result, the changelog, or the sync tuples, which come among the rows of the result."""
     names = _columns(case.plan)
     if isinstance(case.plan, Emit) and case.plan.sync:
         *row, window_end, is_sync = row
@@ -138,7 +141,7 @@ def _answered(case: QueryCase, batch: int, row: Sequence[Any]) -> Iterator[tuple
 
 
 def _side(scan: Scan, kind: str, row: Sequence[Any]) -> dict[str, Any]:
-    """A late, rejected or refused row by the columns of its stream."""
+    """Return a late, rejected or refused row by the columns of its stream."""
     if kind == REJECTED:
         return _rejected(scan, row[1])
     values = {field.name: _plain(value, field.type) for field, value in zip(scan.fields, row, strict=False)}
@@ -149,7 +152,7 @@ def _side(scan: Scan, kind: str, row: Sequence[Any]) -> dict[str, Any]:
 
 
 def _rejected(scan: Scan, raw: str) -> dict[str, Any]:
-    """The values of a rejected row, of which Spark tells the JSON text."""
+    """Return the values of a rejected row, which Spark reports as JSON text."""
     found = json.loads(raw, parse_float=str, parse_int=str)
     kinds = {field.name: field.type for field in scan.fields}
     return {name: _from_json(found[name], kind) if name in found else None for name, kind in kinds.items()}
@@ -162,11 +165,11 @@ def _from_json(value: Any, kind: str) -> Any:
 
 
 def _plain(value: Any, kind: str) -> Any:
-    """A value of Spark's in the interpreter's terms."""
+    """Return a value of Spark in the interpreter's form."""
     if isinstance(value, list):
         return [_plain(each, UNKNOWN) for each in value]
     if not isinstance(value, datetime):
         return value
-    # Spark gives a timestamp in the local time of this machine, one without a zone as it is.
+    # Spark returns a timestamp in the machine's local time, and a TIMESTAMP_NTZ unchanged.
     aware = value.replace(tzinfo=UTC) if kind == "timestamp_ntz" else value.astimezone(UTC)
     return (aware - EPOCH) // timedelta(microseconds=1)

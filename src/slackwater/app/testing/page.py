@@ -1,4 +1,4 @@
-"""A page of cases: Markdown whose `sql` blocks declare streams, and whose `example` blocks are cases."""
+"""A page of cases: Markdown with `sql` blocks that declare streams and `example` blocks that are cases."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What a page declares, and the blocks that hold its cases."""
+    """The declarations of a page, and the blocks that hold its cases."""
 
     path: Path
     text: str
@@ -44,12 +44,12 @@ class Page:
 
 
 def load_page(path: Path, settings: Iterable[str] = ()) -> Page:
-    """Return the page in a file; `settings` are NAME=value, and fill `${NAME}` before the environment does."""
+    """Return the page in a file; `settings` are NAME=value and fill `${NAME}`, the environment fills the rest."""
     return read_page(read_text(path), path, variables(settings))
 
 
 def read_page(text: str, path: Path, filling: Mapping[str, str] | None = None, files: Iterable[Path] = ()) -> Page:
-    """Return the page that a text holds; its links lead on from `path`, beside the SQL `files` that are given."""
+    """Return the page that a text holds. Links are relative to `path`; `files` are further SQL files."""
     lines = text.split("\n")
     blocks = list(_blocks(lines, path.name))
     cases = [each for each in blocks if each.word == EXAMPLE]
@@ -67,13 +67,13 @@ def read_page(text: str, path: Path, filling: Mapping[str, str] | None = None, f
 
 
 def _declared(blocks: list[Block], name: str, files: list[Path], filling: Mapping[str, str]) -> Script:
-    """What the files that a page names declare, and the page's own blocks after them."""
+    """Return the declarations of the files that a page names, followed by the page's own blocks."""
     declared = Script()
     for each in files:
         declared = _together(declared, parse_script(read_text(each), each.name, filling, declared.catalog))
     if not blocks:
         return declared
-    # Blank lines stand for the rest of the page, so that errors name lines of the page.
+    # Blank lines replace the rest of the page, so that errors name lines of the page.
     lines = [""] * (blocks[-1].body.first + len(blocks[-1].body.lines))
     for block in blocks:
         lines[block.body.first - 1 : block.body.first - 1 + len(block.body.lines)] = block.body.lines
@@ -91,7 +91,7 @@ def _together(one: Script, two: Script) -> Script:
 
 
 def _blocks(lines: list[str], file: str) -> Iterator[Block]:
-    """Every fenced block of a page."""
+    """Return every fenced block of a page."""
     title, at = "", 0
     while at < len(lines):
         if found := HEADING.match(lines[at]):
@@ -114,13 +114,13 @@ def _blocks(lines: list[str], file: str) -> Iterator[Block]:
 
 
 def _outside(lines: list[str], blocks: Iterable[Block]) -> Iterator[str]:
-    """The lines that name files of queries, unless they stand in a block."""
+    """Return the lines outside of blocks that name files of queries."""
     inside = {number for each in blocks for number in range(each.body.first, each.body.first + len(each.body.lines))}
     return (line for number, line in enumerate(lines, start=1) if QUERIES.match(line) and number not in inside)
 
 
 def _entitled(blocks: Iterable[Block]) -> Iterator[Block]:
-    """The blocks with a title each; of several under one heading, the later ones are numbered."""
+    """Return the blocks with a title each. Several blocks under one heading are numbered."""
     seen: dict[str, int] = {}
     for each in blocks:
         title = each.title or f"line {each.body.first - 1}"

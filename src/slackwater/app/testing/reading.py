@@ -1,4 +1,4 @@
-"""From a block of a page to a case; whatever cannot be read is an error with its place."""
+"""Turn a block of a page into a case. Unreadable text is an error with its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INSERTED = re.compile(r"INSERT\s+INTO\s+`?([^\s`;]+)`?\s*;?", re.IGNORECASE)
 
 
 def read_case(page: Page, block: Block) -> QueryCase:
-    """Return the case in a block, over what its page declares."""
+    """Return the case in a block, over the declarations of its page."""
     query, *rest = _paragraphs(block.body)
     pipeline = _pipeline(page, query)
     scans = _scans(pipeline.plan, query)
@@ -62,12 +62,12 @@ def read_case(page: Page, block: Block) -> QueryCase:
 
 
 def read_cases(page: Page) -> list[QueryCase]:
-    """Return every case of a page; the first mistake is raised."""
+    """Return every case of a page. Raise at the first mistake."""
     return [read_case(page, block) for block in page.blocks]
 
 
 def _paragraphs(body: Paragraph) -> list[Paragraph]:
-    """The parts of a block between empty lines: the query, then tables."""
+    """Return the parts of a block between empty lines: the query, then tables."""
     found: list[tuple[int, list[str]]] = []
     open_ = False
     for number, line in enumerate(body.lines):
@@ -90,7 +90,7 @@ def _paragraphs(body: Paragraph) -> list[Paragraph]:
 
 
 def _pipeline(page: Page, query: Paragraph) -> Pipeline:
-    """The query of a case: its own text, or the one that the page's files insert into a sink."""
+    """Return the query of a case: its own text, or the query that the page's files insert into a sink."""
     text = "\n".join(query.lines)
     if found := INSERTED.fullmatch(text.strip()):
         return _inserted(page, query, found[1])
@@ -125,7 +125,7 @@ def _inserted(page: Page, query: Paragraph, name: str) -> Pipeline:
 
 
 def _scans(plan: Plan, query: Paragraph) -> list[Scan]:
-    """The streams that a plan reads."""
+    """Return the streams that a plan reads."""
     scans = [node for node in walk(plan) if isinstance(node, Scan)]
     for each in scans:
         if is_side(each.stream):
@@ -140,7 +140,7 @@ def _scans(plan: Plan, query: Paragraph) -> list[Scan]:
 
 
 def _named(name: Cell, streams: Mapping[str, Scan], outputs: Mapping[str, Kinds], page: Page) -> str:
-    """What a table is: a stream that the query reads, or one of the query's outputs."""
+    """Return the meaning of a table's name: a stream that the query reads, or one of the query's outputs."""
     text = " ".join(name.text.split())
     if text.lower() in streams:
         return text.lower()
@@ -181,7 +181,7 @@ def _twice(name: Cell) -> InputError:
 
 
 def _feed(table: Table, scan: Scan) -> Feed:
-    """The batches that an input table describes."""
+    """Return the batches that an input table describes."""
     schema = Schema(scan.fields)
     names = [_column(each, {field.name: field.type for field in schema}) for each in table.columns]
     if scan.event_time not in names:
@@ -270,7 +270,7 @@ def _unreadable(cell: Cell, kind: str, hint: str = "write such a value, or - for
 
 
 def _notation(table: Table, scan: Scan) -> Notation | None:
-    """How an input table writes its times; None if it has none."""
+    """Return how an input table writes its times, or None if it has none."""
     return next(_notations(table, scan.event_time), None)
 
 

@@ -1,4 +1,4 @@
-"""A difference as text: the table, `-` before what is expected, `+` before what was found."""
+"""Show a difference as text: the table, with `-` before expected rows and `+` before found rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _verdict(pair: Pair) -> str:
 
 
 def _table(case: QueryCase, difference: Difference) -> Iterator[Text]:
-    """The lines of a table, aligned; a line below shows the cells of a pair that differ."""
+    """Return the aligned lines of a table. A line below a pair marks the cells that differ."""
     kinds = case.outputs[difference.table]
     header = [difference.table, *difference.columns]
     written: list[tuple[str, list[str], set[int]]] = []
@@ -62,7 +62,7 @@ def _table(case: QueryCase, difference: Difference) -> Iterator[Text]:
 def _written(
     case: QueryCase, kinds: Mapping[str, str], columns: tuple[str, ...], pair: Pair
 ) -> Iterator[tuple[str, list[str], set[int]]]:
-    """The lines of a pair: one if its rows are equal, else one of each; below the last, which cells are wrong."""
+    """Return the lines of a pair: one if its rows are equal, else two, and below the last the wrong cells."""
 
     def cells(line: Line) -> list[str]:
         return [str(line[0]), *(write_cell(line[1][name], kinds[name], case.notation) for name in columns)]
@@ -85,5 +85,5 @@ def _wrong(pair: Pair, columns: tuple[str, ...]) -> set[int]:
 
 
 def report_error(error: SlackwaterError) -> Text:
-    """Return what an error says."""
+    """Return the message of an error."""
     return Text(str(error), style="red")

@@ -1,4 +1,4 @@
-"""The cases of a page, one after the other: each passes, or has differences, or cannot be run."""
+"""Run the cases of a page: each passes, or has differences, or cannot be run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from slackwater.errors import InputError, SlackwaterError, nearest
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a case; `case` is None where it could not be read, `found` where it could not be run."""
+    """The outcome of a case; `case` is None if it could not be read, `found` is None if it could not be run."""
 
     block: Block
     case: QueryCase | None = None
@@ -37,20 +37,20 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """What was not compared."""
+        """The parts that were not compared."""
         if self.found is None or self.case is None:
             return []
         return [f"the table {name} was not compared" for name in sorted(self.found.unknown & set(self.case.expected))]
 
     def report(self) -> Text:
-        """What is wrong."""
+        """Return what is wrong."""
         if self.error is not None:
             return report_error(self.error)
         return report(self.case, self.differences) if self.case is not None else Text()
 
 
 def run_block(page: Page, block: Block, answers: Answers = interpreted) -> Outcome:
-    """Return the outcome of one case; a mistake in it is part of the outcome."""
+    """Return the outcome of one case. A mistake in the case is part of the outcome."""
     case = None
     try:
         with masked_errors(page.declared):
@@ -62,7 +62,7 @@ def run_block(page: Page, block: Block, answers: Answers = interpreted) -> Outco
 
 
 def run_page(page: Page, answers: Answers = interpreted, only: str = "") -> Iterator[Outcome]:
-    """Yield the outcome of every case, or of those with a text in their titles."""
+    """Yield the outcome of every case, or of the cases whose titles contain a text."""
     blocks = [block for block in page.blocks if only.lower() in block.title.lower()]
     if not blocks:
         titles = [block.title for block in page.blocks]

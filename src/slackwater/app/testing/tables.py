@@ -1,4 +1,4 @@
-"""The tables of a case, with the place of every cell; and tables as text."""
+"""Read and write the tables of a case, with the place of every cell."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from slackwater.errors import InputError, Place
 
 ENDS = re.compile(r"(\d+) +ends(?:, *P *= *(\S+))?")
 MOST_BATCHES = 10_000
-"""A larger number of a batch is a mistake: every batch before it would be run, empty or not."""
+"""The largest batch number. A larger one is a mistake, because all batches before it would run, too."""
 NAME_WIDTH = 6
-"""The first column is at least so wide: `result` fits, and the tables of a case stand in line."""
+"""The least width of the first column in characters: `result` fits, and the tables of a case align."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """The text of a cell, and where it stands."""
+    """The text of a cell, and its place."""
 
     text: str
     place: Place
@@ -28,7 +28,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The end of a batch, and the punctuation that is given then, if there is one."""
+    """The end of a batch, and the punctuation after it, if there is one."""
 
     batch: int
     punctuation: Cell | None
@@ -40,7 +40,7 @@ Row = tuple[int, tuple[Cell, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header, its lines, and what is said about the ends of batches. `first` and `last` are lines of the page."""
+    """A header, its rows, and the ends of batches. `first` and `last` are lines of the page."""
 
     name: Cell
     columns: tuple[Cell, ...]
@@ -53,14 +53,14 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Lines of a page that stand together; `first` is the number of the first, from 1."""
+    """Consecutive lines of a page; `first` is the number of the first line, from 1."""
 
     first: int
     lines: tuple[str, ...]
     file: str
 
     def place(self, line: int, start: int = 0, length: int | None = None) -> Place:
-        """The place of some characters in a line of the paragraph; of the whole line unless told."""
+        """Return the place of some characters in a line of the paragraph; of the whole line by default."""
         text = self.lines[line]
         shown = text.expandtabs(1)
         return Place(self.first + line, start + 1, shown, max(1, len(text) if length is None else length), self.file)
@@ -107,7 +107,7 @@ def _row(paragraph: Paragraph, number: int, width: int, ends: Mapping[int, End],
 
 
 def _in_order(batch: int, ends: Mapping[int, End], before: Sequence[Row], place: Place) -> int:
-    """The batch, if it may come after what came before."""
+    """Return the batch if it may follow the rows before it, else raise."""
     latest = max([number for number, _ in before[-1:]] + [number + 1 for number in ends], default=0)
     if not latest <= batch < MOST_BATCHES:
         raise InputError(
@@ -144,7 +144,7 @@ def _check_columns(columns: Iterable[Cell]) -> None:
 
 
 def _cells(paragraph: Paragraph, line: int) -> list[Cell]:
-    """The cells of a line; a | inside of double quotes parts none."""
+    """Return the cells of a line. A | inside double quotes does not separate cells."""
     text, at, found = paragraph.lines[line], 0, []
     while True:
         start = at + len(text[at:]) - len(text[at:].lstrip())
@@ -184,5 +184,5 @@ def write_table(name: str, columns: Sequence[str], rows: Iterable[tuple[int, Seq
 
 
 def pad(text: str, width: int) -> str:
-    """Return the text with blanks up to a width of the terminal, in which some characters take two."""
+    """Return the text padded to a width of the terminal, in which some characters take two columns."""
     return text + " " * (width - cell_len(text))

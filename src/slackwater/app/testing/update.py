@@ -1,4 +1,4 @@
-"""A page with the tables that were found in the place of those that it expected."""
+"""Replace the expected tables of a page by the tables that were found."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from slackwater.app.testing.tables import write_table
 from slackwater.errors import InputError
 
 Edit = tuple[int, int, list[str]]
-"""Lines of the page, from 0 and the second exclusive, and what takes their place."""
+"""Lines of the page (from 0, the second exclusive), and their replacement."""
 
 
 def updated(page: Page, outcomes: Iterable[Outcome]) -> str:
-    """Return the text of a page in which every case that ran expects what was found."""
+    """Return the text of a page in which every case that ran expects the found tables."""
     edits: list[Edit] = []
     for each in outcomes:
         if each.case is not None and each.found is not None and not each.passed:
@@ -35,7 +35,7 @@ def updated(page: Page, outcomes: Iterable[Outcome]) -> str:
 
 
 def _edits(case: QueryCase, found: Found, wrong: set[str]) -> Iterable[Edit]:
-    """The tables that differ: one that is there is written anew, with an empty line above if it is not."""
+    """Return the edits for the tables that differ: rewrite an existing table, or add one after an empty line."""
     for name in wrong & set(case.expected):
         table = case.expected[name].table
         yield table.first - 1, table.last, write_output(case, found, name)
@@ -58,7 +58,7 @@ def write_output(case: QueryCase, found: Found, name: str) -> list[str]:
 
 
 def write_page(page: Page, text: str) -> None:
-    """Replace the file of a page: whoever reads it meanwhile has the old text or the new one."""
+    """Replace the file of a page atomically: readers see the old text or the new one."""
     path = page.path.resolve()
     if read_text(path) != page.text:
         raise InputError("SW-486", f"{page.path} has changed since its cases were read", hint="run the command again")
@@ -79,14 +79,14 @@ def write_page(page: Page, text: str) -> None:
 
 
 def update_page(page: Page, outcomes: Iterable[Outcome]) -> None:
-    """Write the tables that were found into the file of a page."""
+    """Write the found tables into the file of a page."""
     text = updated(page, outcomes)
     if text != page.text:
         write_page(page, text)
 
 
 def check_updating(engine: Engine) -> None:
-    """Refuse tables of Spark's: it says neither the event times of rows nor their order."""
+    """Raise if the engine is Spark, which reports neither the event times of rows nor their order."""
     if engine is not Engine.INTERPRETER:
         raise InputError(
             "SW-489",
