@@ -10,9 +10,11 @@ from rich.console import Console
 
 from slackwater import __version__
 from slackwater.cli.advise import advise
+from slackwater.cli.demo import demo
 from slackwater.cli.doctor import doctor
 from slackwater.cli.dry_run import dry_run
 from slackwater.cli.explain import explain
+from slackwater.cli.init import init
 from slackwater.cli.run import run
 from slackwater.cli.shell import shell
 from slackwater.cli.test import test
@@ -28,7 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for command in (run, shell, dry_run, explain, test, advise, doctor):
+for command in (init, demo, run, shell, dry_run, explain, test, advise, doctor):
     app.command()(command)
 
 
