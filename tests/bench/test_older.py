@@ -12,6 +12,7 @@ from bench.changelog.older.temporal import FOREVER, Temporal, pieces_by_inputs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.changelog.running import moments, ran, table_at
+from tests.semantics.endings import ended
 
 from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Feed, interpret
@@ -64,6 +65,7 @@ def streams(**given):
 def test_each_model_has_the_same_table_at_every_point_in_time(name, s, r):
     plan = plan_of(QUERIES[name])
     rows, feeds = streams(S=s, R=r)
+    feeds = ended(plan, feeds)
     wanted = interpret(plan, feeds, flush=True).changes
     tree = changes_of(plan).root
     older = PositiveNegative(rows).run(tree), Temporal(rows).run(tree)
@@ -120,7 +122,7 @@ def test_figure_3b_every_end_is_a_negative():
 
 
 def test_figure_4_the_mixed_model():
-    changes = ran(plan_of(SUM), GIVEN[1]).changes
+    changes = ran(plan_of(SUM), ended(plan_of(SUM), GIVEN[1])).changes
     told = [(each.type, *in_seconds(each.valid_from, each.valid_to)) for each in changes]
     assert [each[1:] for each in told if each[0] == "insert"] == [(0, 10), (3, 10), (5, 10), (10, 13), (13, 15)]
     assert [each[1:] for each in told if each[0] == "delete"] == [(3, 3), (5, 5)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 from slackwater.algebra.nodes import Plan
 from slackwater.engine.columns.state import State
 from slackwater.engine.fused import Fused
-from slackwater.semantics.feeds import Clock, Feed
+from slackwater.semantics.feeds import END_OF_TIME, Clock, Feed
 from slackwater.spark.planner.fused.lowering import chain_of
 
 
@@ -30,7 +30,8 @@ Given = tuple[tuple[Mapping[str, Any], ...], int]
 
 def given_by(feed: Feed, flush: bool = True) -> list[Given]:
     """What a feed gives batch by batch; a flush is one more, at the end of time."""
-    clock = Clock.of([batch.punctuation for batch in feed.batches], len(feed.batches), flush)
+    clock = Clock.of([batch.punctuation for batch in feed.batches], len(feed.batches))
+    clock = clock.ended(END_OF_TIME, 0) if flush else clock
     batches = [*(batch.rows for batch in feed.batches), *([()] if flush else [])]
     return [(rows, clock.at(number)) for number, rows in enumerate(batches)]
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.semantics.endings import ended
 
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import Kind, Length
@@ -133,7 +134,7 @@ EDITED = replace(SHAPE, streams=("Edits", "Edits", "Pulses"), instants=("stream"
 @settings(max_examples=150, deadline=None)
 @given(st.one_of(seeded_cases(SHAPE, max_rows=12), seeded_cases(EDITED, max_rows=12)))
 def test_the_table_is_the_query_over_the_live_rows(case: Case):
-    answer = interpret(case.plan, case.feeds, flush=True)
+    answer = interpret(case.plan, ended(case.plan, case.feeds))
     for time in moments(answer):
         table = Counter(orders(row.values()) for row in table_at(answer.changes, time))
         live = Counter(orders(row.values) for row in Live(case.feeds, time).rows(case.plan.child))

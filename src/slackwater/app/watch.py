@@ -68,11 +68,11 @@ class Watch:
             self.console.print(each, style="dim", soft_wrap=True)
 
     def resumes(self, pipeline: str, closed: Mapping[str, int]) -> None:
-        """Warns, also who wants it quiet, of rows that are late because the run before closed every window."""
+        """Warns, also with --quiet, of rows that are late because the run before was flushed."""
         for stream, end in closed.items():
             moment = np.datetime_as_string(np.datetime64(end, "ms"), timezone="UTC").replace("T", " ")
             self.warn(
-                f"the run of {pipeline} before this one closed every window: rows of {stream} before {moment} "
+                f"the run of {pipeline} before this one was flushed at its end: rows of {stream} before {moment} "
                 "are late from now on; for runs on a schedule use --available-now --no-flush"
             )
 

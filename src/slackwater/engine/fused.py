@@ -49,18 +49,17 @@ class Fused:
     def init(self) -> State:
         return State()
 
-    def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step:
-        memory, span = opened(state, punctuation)
+    def step(self, state: State, batch: pa.RecordBatch, punctuation: int, *, everything: bool = False) -> Step:
+        memory, span = opened(state, punctuation, everything=everything)
         rows = entered(memory, self.chain.input, batch)
         rows = through(self.compiled.operators, memory, rows, span)
         return Step(memory.state(), answers(rows))
 
 
-def opened(state: State, punctuation: int) -> tuple[Memory, Span]:
+def opened(state: State, punctuation: int, *, everything: bool = False) -> tuple[Memory, Span]:
     """The memory of a step, and the punctuations that it is between; they never go back."""
     memory = Memory(state)
-    before = memory.number(PUNCTUATION, EARLIEST)
-    span = Span(before, max(before, punctuation))
+    span = Span.until(memory.number(PUNCTUATION, EARLIEST), punctuation, everything=everything)
     memory.put(PUNCTUATION, span.now)
     return memory, span
 

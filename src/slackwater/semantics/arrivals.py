@@ -7,10 +7,13 @@ released in sequence order. A row whose place was released in an earlier batch i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
-from slackwater.algebra.nodes import Scan
-from slackwater.semantics.feeds import Clock, Feed
+from slackwater.algebra.lengths import TICK
+from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, emits_changes, walk
+from slackwater.algebra.policies import effective
+from slackwater.semantics.feeds import BEGINNING, END_OF_TIME, Clock, Feed
 from slackwater.semantics.rows import Marks, Rejected, Row
 
 
@@ -44,12 +47,66 @@ def sequence(store: Store, clock: Clock) -> list[Row]:
 
     A row that comes in batch N has its place if t is not below the punctuation of batch N - 1, by which rows were
     released then. Having its place, it is released in the first batch whose punctuation is beyond t, whenever it
-    came: so the order of release is the order of the sequence.
+    came: so the order of release is the order of the sequence. A flush under EMIT CHANGES releases the rows beyond its
+    punctuation as well, at the last tick before it.
     """
     placed = [row for row in store.rows if row.time >= clock.at(row.batch - 1)]
+    if clock.everything:
+        last = clock.latest - TICK
+        placed = sorted((replace(row, time=min(row.time, last)) for row in placed), key=lambda row: row.place)
     released = [(row, clock.first_beyond(row.time)) for row in placed]
     return [
         Row(row.values, row.time, batch, row.arrival, row.position, Marks(row_time=row.time, row_number=number))
         for number, (row, batch) in enumerate(released, start=1)
         if batch is not None
     ]
+
+
+def clocks_of(plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> dict[str, Clock]:
+    """The clock of each stream of a query, all over the batches of the longest feed."""
+    used = {node.stream: feeds.get(node.stream, Feed()) for node in walk(plan) if isinstance(node, Scan)}
+    batches = max(len(feed.batches) for feed in used.values())
+    clocks = {name: Clock.of([batch.punctuation for batch in feed.batches], batches) for name, feed in used.items()}
+    if not flush:
+        return clocks
+    end, furthest = end_of(plan, used)
+    return {name: clock.ended(end, furthest) for name, clock in clocks.items()}
+
+
+def end_of(plan: Plan, feeds: Mapping[str, Feed]) -> tuple[int, int]:
+    """The punctuation of a flush, and the newest event time of all rows.
+
+    The punctuation is the end of time, so that every window is emitted. Under EMIT CHANGES it is one tick after the
+    newest event time of any stream that is not suspect, so that what lives then stays alive. If all rows are suspect,
+    it is one tick after the latest arrival.
+    """
+    rows = [each for scan, policy in controlled(plan) for each in stamps(scan, policy, feeds[scan.stream])]
+    furthest = max((time for time, _, _ in rows), default=BEGINNING)
+    if not emits_changes(plan):
+        return END_OF_TIME, furthest
+    honest = [time for time, _, suspect in rows if not suspect] or [arrival for _, arrival, _ in rows]
+    return (max(honest) + TICK if honest else BEGINNING), furthest
+
+
+def controlled(plan: Plan) -> Iterator[tuple[Scan, Policy]]:
+    """The scans of a plan, each with its disorder policy."""
+    policies = {
+        id(scan): node.policy
+        for node in walk(plan)
+        if isinstance(node, Disorder)
+        for scan in walk(node)
+        if isinstance(scan, Scan)
+    }
+    return ((node, policies.get(id(node), Policy())) for node in walk(plan) if isinstance(node, Scan))
+
+
+def stamps(scan: Scan, policy: Policy, feed: Feed) -> list[tuple[int, int, bool]]:
+    """Event time and arrival of each row, and whether it is suspect: stamped more than SKEW after its arrival.
+
+    A row without an arrival is not suspect: it counts as arrived at its event time.
+    """
+    skew = effective(policy).skew or 0
+    rows = [row for batch in feed.batches for row in batch.rows]
+    clocks = [(row.get(scan.event_time), row.get(scan.arrival) if scan.arrival else None) for row in rows]
+    known = [(time, time if arrival is None else arrival) for time, arrival in clocks if time is not None]
+    return [(time, arrival, time - arrival > skew) for time, arrival in known]

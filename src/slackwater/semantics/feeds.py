@@ -14,7 +14,7 @@ from typing import Any
 BEGINNING = -(2**63)
 """The punctuation before anything was seen: nothing is late."""
 END_OF_TIME = 2**63 - 1
-"""The punctuation of a flush, and the end of a lifetime that has none."""
+"""The punctuation of a flush under EMIT FINAL, and the end of a lifetime that has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +57,29 @@ class Clock:
     >>> clock = Clock.of([5, 3, None], batches=4)
     >>> clock.in_force == (BEGINNING, 5, 5, 5), clock.first_beyond(4), clock.first_beyond(5)
     (True, 1, None)
+
+    With `everything` the last batch, a flush under EMIT CHANGES, releases every row, also rows beyond its punctuation.
     """
 
     in_force: tuple[int, ...]
+    everything: bool = False
 
     @classmethod
-    def of(cls, punctuations: Sequence[int | None], batches: int, flush: bool = False) -> Clock:
-        """The clock of one stream; a flush is one more batch, in which the punctuation is the end of time."""
+    def of(cls, punctuations: Sequence[int | None], batches: int) -> Clock:
+        """The clock of one stream over so many batches."""
         in_force, latest = [BEGINNING], BEGINNING
         for mark in [*punctuations, *[None] * batches]:
             latest = latest if mark is None else max(latest, mark)
             in_force.append(latest)
-        return cls((*in_force[:batches], *([END_OF_TIME] if flush else [])))
+        return cls(tuple(in_force[:batches]))
+
+    def ended(self, end: int, furthest: int) -> Clock:
+        """The clock with a flush: one more batch, in which the punctuation is `end`, and which releases every row.
+
+        If the `furthest` row is beyond `end`, there must be a tick in which it is released.
+        """
+        rest = furthest >= max([*self.in_force, end])
+        return Clock((*self.in_force, max([*(mark + rest for mark in self.in_force), end])), rest)
 
     def at(self, batch: int) -> int:
         """The punctuation in force in a batch; before the first batch, the beginning of time."""
@@ -80,12 +91,14 @@ class Clock:
 
     def slower(self, other: Clock) -> Clock:
         """The clock of what needs both: the smaller punctuation."""
-        return Clock(tuple(min(one, two) for one, two in zip(self.in_force, other.in_force, strict=True)))
+        slower = tuple(min(one, two) for one, two in zip(self.in_force, other.in_force, strict=True))
+        return Clock(slower, self.everything and other.everything)
 
     def slotted(self, length: int) -> Clock:
         """The clock of what is known only when a slot of this length has passed."""
         ends = (BEGINNING, END_OF_TIME)
-        return Clock(tuple(mark if mark in ends else mark - mark % length for mark in self.in_force))
+        slotted = tuple(mark if mark in ends else mark - mark % length for mark in self.in_force)
+        return Clock(slotted, self.everything)
 
     @property
     def latest(self) -> int:

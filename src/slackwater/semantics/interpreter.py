@@ -8,27 +8,31 @@ from dataclasses import replace
 from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Emit, Frequency, Mode, Plan, Project, Scan, Select, inputs, walk, with_inputs
+from slackwater.semantics.arrivals import clocks_of
 from slackwater.semantics.changelog.operators import Changes
 from slackwater.semantics.changelog.temporal import Log, Temporal
 from slackwater.semantics.feeds import END_OF_TIME, Feed
 from slackwater.semantics.final import check_final
 from slackwater.semantics.late import late_rows
 from slackwater.semantics.rows import Answer, Change, Instant, Result, Row, Sync, Value
-from slackwater.semantics.streams import Run, clocks_of, is_jump, window_of
+from slackwater.semantics.streams import Run, is_jump, window_of
 
 
 def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Answer:
     """What a plan answers. `feeds` has a feed for each stream by name; a stream without one is empty.
 
-    With `flush` one more batch follows the last, in which the punctuation of every stream is the end of time.
+    With `flush` one more batch follows the last, in which the punctuation of every stream is the end of time; under
+    EMIT CHANGES it is one tick after the newest row that is not suspect, so that what lives then stays alive, and
+    suspect rows are released at that time.
     Batch N of the run takes in batch N of every feed; a feed that has ended gives empty batches. A stream that is read
     twice is punctuated alike for both readers, whatever their policies say: the punctuations are given.
     """
     root = plan if isinstance(plan, Emit) else Emit(plan)
     root = replace(root, child=apart(root.child))
     scans = [node for node in walk(root) if isinstance(node, Scan)]
-    run = Run.over(root, feeds, flush)
-    late = tuple(late_rows(run, root.child, clocks_of(scans, feeds, flush)))
+    clocks = clocks_of(root, feeds, flush)
+    run = Run.over(root, feeds, clocks)
+    late = tuple(late_rows(run, root.child, clocks))
     rejected = tuple(row for scan in scans for row in run.stores[id(scan)].rejected)
     if root.mode is Mode.CHANGES:
         log = Changes(run)

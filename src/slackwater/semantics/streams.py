@@ -94,9 +94,8 @@ class Run:
     stored: dict[int, list[Row]] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> Run:
+    def over(cls, plan: Plan, feeds: Mapping[str, Feed], clocks: Mapping[str, Clock]) -> Run:
         scans = [node for node in walk(plan) if isinstance(node, Scan)]
-        clocks = clocks_of(scans, feeds, flush)
         clock = reduce(Clock.slower, clocks.values())
         stores = {id(scan): record_store(scan, feeds.get(scan.stream, Feed())) for scan in scans}
         return cls(clock, stores, {id(node): number for number, node in enumerate(walk(plan))})
@@ -303,15 +302,6 @@ class Run:
             return [row for row in rows if row.batch <= instant.batch]
         leaf = self.numbers[id(plan)]
         return [row for row in rows if row.place_in(leaf) <= instant.place]
-
-
-def clocks_of(scans: list[Scan], feeds: Mapping[str, Feed], flush: bool) -> dict[str, Clock]:
-    """The clock of each stream, all over the batches of the longest feed."""
-    used = {scan.stream: feeds.get(scan.stream, Feed()) for scan in scans}
-    batches = max(len(feed.batches) for feed in used.values())
-    return {
-        name: Clock.of([batch.punctuation for batch in feed.batches], batches, flush) for name, feed in used.items()
-    }
 
 
 def is_jump(plan: Plan) -> bool:

@@ -16,12 +16,16 @@ from slackwater.engine.changelog.log import Log
 from slackwater.engine.columns.arrays import LATEST
 from slackwater.engine.columns.state import State
 from slackwater.semantics import Answer, Change, Feed, Rejected
-from slackwater.semantics.streams import clocks_of
+from slackwater.semantics.arrivals import clocks_of
 from slackwater.semantics.values import orders
 from slackwater.spark.planner.fused.changelog import changes_of
 
 Given = tuple[dict[str, tuple[Mapping[str, Any], ...]], dict[str, int]]
 """The rows of a batch by stream, and the punctuations that are in force in it."""
+
+
+class Releasing(tuple[Any, ...]):
+    """The batch of a flush that releases every row."""
 
 
 @dataclass
@@ -36,9 +40,8 @@ class Ran:
 
 
 def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[Given]:
-    """What the feeds give batch by batch; a flush is one more, at the end of time."""
-    scans = [node for node in walk(plan) if isinstance(node, Scan)]
-    clocks = clocks_of(scans, feeds, flush)
+    """What the feeds give batch by batch; a flush is one more."""
+    clocks = clocks_of(plan, feeds, flush)
     count = len(next(iter(clocks.values())).in_force)
     made: list[Given] = []
     for number in range(count):
@@ -47,6 +50,8 @@ def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[
             for name in clocks
         }
         made.append((rows, {name: clock.at(number) for name, clock in clocks.items()}))
+    if all(clock.everything for clock in clocks.values()):
+        made[-1] = Releasing(made[-1])
     return made
 
 
@@ -61,7 +66,8 @@ def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
     numbers: dict[tuple[int, ...], int] = {}
     for number, (rows, marks) in enumerate(batches):
         given = {name: record_batch(kernel, name, each) for name, each in rows.items()}
-        state, lines, refused, log, _ = kernel.step(state, given, marks)
+        everything = isinstance(batches[number], Releasing)
+        state, lines, refused, log, _ = kernel.step(state, given, marks, everything=everything)
         made.changes += changes_in(log, number, numbers)
         made.lines.append(lines)
         made.refused.append({name: plain_rows(each) for name, each in refused.items()})

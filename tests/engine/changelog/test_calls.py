@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.engine.changelog.running import moments, ran, table_at
 from tests.engine.changelog.trees import S, grouped, kernel, rows, steps, window
+from tests.semantics.endings import ended
 
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.lang import bind_query, parse_script
@@ -56,7 +57,7 @@ def test_every_call_is_what_the_interpreter_says(calls: str, source: str):
     plan = bind_query(" ".join(("SELECT k,", named, "FROM", source, "GROUP BY k EMIT CHANGES")), CATALOG)
     stream = source.partition(" ")[0]
     rows_ = [row | {"ts": row["ts"] * 1_000_000} for row in data()]
-    feed = {stream: Feed.of(rows_, [20_000_000, 50_000_000], cuts=[20, 40])}
+    feed = ended(plan, {stream: Feed.of(rows_, [20_000_000, 50_000_000], cuts=[20, 40])})
     found, wanted = ran(plan, feed).changes, interpret(plan, feed, flush=True).changes
     assert found
     for time in moments(found, wanted):

@@ -3,8 +3,9 @@ that of the interpreter, however the input is cut into batches."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.changelog.compositions import BINARY, UNARY, compositions, single
 from tests.engine.changelog.running import Given, Ran, answer_of, given_by, moments, ran, run, table_at
+from tests.semantics.endings import ended
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode, Scan, walk
@@ -19,10 +21,11 @@ from slackwater.engine.changelog.boundaries import changelog_kernel
 from slackwater.engine.columns import segments
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError
-from slackwater.semantics import Answer, interpret
+from slackwater.semantics import Answer, Feed, interpret
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
+HOUR = 3_600_000_000
 FEW, MANY = settings(max_examples=15, deadline=None), settings(max_examples=30, deadline=None)
 PLAIN = Shape(
     mode=Mode.CHANGES, instants=("stream", "rows"), ranges=(Kind.TIME,), subqueries=False, ordered=False, sync=False
@@ -45,7 +48,7 @@ def has_kernel(case: Case) -> bool:
         return False
 
 
-KINDS = {
+OPEN = {
     "streams": seeded_cases(PLAIN, max_rows=12),
     "changelogs": seeded_cases(EDITED, max_rows=12),
     "first and last": seeded_cases(ONE, max_rows=12),
@@ -56,6 +59,14 @@ KINDS = {
     "anything": seeded_cases(WHOLE, max_rows=10).filter(has_kernel),
     "compositions": compositions(),
 }
+
+
+def end(case: Case) -> Case:
+    """The case with a last punctuation that every lifetime ends before."""
+    return replace(case, feeds=ended(case.plan, case.feeds))
+
+
+KINDS = {name: cases.map(end) for name, cases in OPEN.items()}
 
 
 def check_same(found: Ran, wanted: Answer) -> None:
@@ -86,7 +97,7 @@ def test_every_operator_over_streams_windows_and_changelogs(kind: str):
     read = {node.stream for case in cases for node in walk(case.plan) if isinstance(node, Scan)}
     assert {"Edits", "Pulses"} <= read
     for case in cases:
-        check(case)
+        check(end(case))
 
 
 @FEW
@@ -100,6 +111,41 @@ def test_a_change_appears_in_the_batch_in_which_the_plan_says(data: st.DataObjec
         mine, theirs = ([each for each in log if each.batch <= batch] for log in (found.changes, wanted.changes))
         for time in (time for time in moments(mine, theirs) if time < min(marks.values())):
             assert table_at(mine, time) == table_at(theirs, time)
+
+
+@pytest.mark.parametrize("kind", OPEN)
+@FEW
+@given(data=st.data())
+def test_a_flush_takes_time_to_the_newest_row(kind: str, data: st.DataObject):
+    check(data.draw(OPEN[kind]))
+
+
+def with_suspects(case: Case) -> Case:
+    """The case in which every third row of a stream with arrivals is stamped an hour after its arrival."""
+    clocks = {node.stream: node for node in walk(case.plan) if isinstance(node, Scan)}
+    feeds = dict(case.feeds)
+    for name, scan in clocks.items():
+        if scan.arrival is None or name not in feeds:
+            continue
+        places = count()
+        batches = [
+            replace(batch, rows=tuple(_stamped(row, scan, next(places) % 3 == 0) for row in batch.rows))
+            for batch in feeds[name].batches
+        ]
+        feeds[name] = Feed(tuple(batches))
+    return replace(case, feeds=feeds)
+
+
+def _stamped(row: Mapping[str, Any], scan: Scan, suspect: bool) -> Mapping[str, Any]:
+    arrival = row.get(scan.arrival or "")
+    return {**row, scan.event_time: arrival + HOUR} if suspect and arrival is not None else row
+
+
+@pytest.mark.parametrize("kind", OPEN)
+@FEW
+@given(data=st.data())
+def test_a_flush_releases_suspect_rows_and_leaves_time_at_the_newest_other(kind: str, data: st.DataObject):
+    check(with_suspects(data.draw(OPEN[kind])))
 
 
 @st.composite

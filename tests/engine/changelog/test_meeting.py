@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.changelog.running import ran, table_at
+from tests.engine.changelog.running import given_by, run, table_at
 from tests.engine.changelog.tuples import MET
 
 from slackwater.engine.changelog.kernel import Changes
 from slackwater.engine.changelog.partitioning import partitioning
+from slackwater.engine.columns.arrays import LATEST
 from slackwater.lang import bind_query
 from slackwater.semantics import Batch, Feed
 from slackwater.spark.planner.fused.changelog import changes_of
@@ -28,8 +29,10 @@ def feed(*rows: tuple[int, int], punctuation: int | None = None) -> Feed:
 
 
 def shown(query: str, feeds: dict[str, Feed], flush: bool = True) -> dict[int, list[Any]]:
-    """The ids that stand before the boundaries at 3, 6, ... 24 seconds."""
-    changes = ran(bind_query(f"{query} EMIT CHANGES", CATALOG), feeds, flush).changes
+    """The ids that stand before the boundaries at 3, 6, ... 24 seconds; a flush goes to the end of time."""
+    plan = bind_query(f"{query} EMIT CHANGES", CATALOG)
+    end = [({}, dict.fromkeys(feeds, LATEST))] if flush else []
+    changes = run(Changes(changes_of(plan)), [*given_by(plan, feeds, flush=False), *end]).changes
     tables = {second: table_at(changes, second * SECOND - 1) for second in range(3, 25, 3)}
     return {second: sorted(value[0][1] for value in table.elements()) for second, table in tables.items() if table}
 

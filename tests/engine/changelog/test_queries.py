@@ -6,6 +6,7 @@ import pytest
 from tests.engine.changelog.running import Given, ran, run
 from tests.engine.changelog.test_laws import check_same, given_by, told
 from tests.engine.changelog.tuples import TUPLES
+from tests.semantics.endings import ended
 
 from slackwater.engine.changelog.boundaries import changelog_kernel
 from slackwater.engine.changelog.kernel import Changes
@@ -217,6 +218,8 @@ def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
     count = 0
     for seed in range(6):
         feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=30)
+        check_same(ran(plan, feeds), interpret(plan, feeds, flush=True))
+        feeds = ended(plan, feeds)
         found = ran(plan, feeds)
         check_same(found, interpret(plan, feeds, flush=True))
         count += len(found.changes)
@@ -227,7 +230,8 @@ def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
 def test_rows_that_come_one_by_one_give_the_same(name: str):
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
     kernel = changelog_kernel(changes_of(plan))
-    batches = given_by(plan, make_feeds(Seeded(1), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14))
+    feeds = make_feeds(Seeded(1), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14)
+    batches = given_by(plan, ended(plan, feeds))
     assert told(run(kernel, one_by_one(batches))) == told(run(kernel, batches))
 
 
@@ -246,6 +250,7 @@ def test_what_is_sampled_comes_when_its_slot_has_passed_and_nothing_else_before_
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
     for seed in range(6):
         feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14)
+        feeds = ended(plan, feeds)
         wanted, found = interpret(plan, feeds, flush=True).changes, ran(plan, feeds).changes
         for batch in range(max((each.batch for each in wanted), default=-1) + 1):
             mine, theirs = (
@@ -257,7 +262,7 @@ def test_what_is_sampled_comes_when_its_slot_has_passed_and_nothing_else_before_
 def test_what_waits_is_part_of_the_state():
     """A state that goes through bytes after every batch yields what one does that stays in memory."""
     plan = bind_query(f"{QUERIES['sampled beside a changelog']} EMIT CHANGES", CATALOG)
-    feeds = make_feeds(Seeded(3), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14)
+    feeds = ended(plan, make_feeds(Seeded(3), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14))
     kernel, batches = changelog_kernel(changes_of(plan)), given_by(plan, feeds)
     assert run(kernel, batches, stored=True).changes == run(kernel, batches, stored=False).changes
 
@@ -273,24 +278,24 @@ def test_pairs_that_are_met_at_one_time_come_in_the_order_in_which_they_began():
     rows = tuple({"id": key, "v": value, "ts": time * SECOND} for key, value, time in pulses)
     event = {"id": 0, "v": 0, "ts": 7 * SECOND, "arrived": 7 * SECOND}
     given = {
-        "Pulses": Feed((Batch(rows, 6 * SECOND), Batch((), 20 * SECOND))),
-        "Events": Feed((Batch((), 6 * SECOND), Batch((event,), 20 * SECOND))),
+        "Pulses": Feed((Batch(rows, 6 * SECOND), Batch((), 20 * SECOND), Batch())),
+        "Events": Feed((Batch((), 6 * SECOND), Batch((event,), 20 * SECOND), Batch())),
     }
     changes = ran(plan, given).changes
     assert [(each.row["v"], each.valid_from // SECOND) for each in changes] == [(100, 7), (104, 9)]
 
 
 def test_windows_that_are_read_together_go_as_far_as_the_slowest():
-    """At 16 s one side has come to its boundary; the other, of samples of 5 s, comes to it with the flush."""
+    """At 16 s one side has come to its boundary; the other, of samples of 5 s, comes to it at 20 s."""
     plan = bind_query(f"{QUERIES['sampled, the last rows with those of another']} EMIT CHANGES", CATALOG)
     pulse, reading = {"id": 0, "v": 9, "ts": 7 * SECOND}, {"id": 0, "v": 3, "ts": 12 * SECOND}
     feeds = {
-        "Pulses": Feed((Batch((pulse,), 16 * SECOND), Batch())),
-        "Readings": Feed((Batch((reading,), 16 * SECOND), Batch())),
+        "Pulses": Feed((Batch((pulse,), 16 * SECOND), Batch((), 20 * SECOND), Batch())),
+        "Readings": Feed((Batch((reading,), 16 * SECOND), Batch((), 20 * SECOND), Batch())),
     }
     found = ran(plan, feeds)
     check_same(found, interpret(plan, feeds, flush=True))
-    assert [(each.valid_from + 1) // SECOND for each in found.changes] == [14, 16]
+    assert [(each.valid_from + 1) // SECOND for each in found.changes] == [14, 16, 18, 20]
 
 
 @pytest.mark.parametrize("name", ["greatest number", "numbers of what is sampled", "numbers of a subquery"])

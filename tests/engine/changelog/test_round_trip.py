@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.changelog.running import answer_of, moments, ran, table_at
 from tests.engine.running import plain_rows
+from tests.semantics.endings import ended
 
 from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Feed, interpret
@@ -46,14 +47,14 @@ def plan_of(query: str) -> Any:
 @given(s=ROWS, r=ROWS)
 def test_what_was_written_is_read_as_the_same_table(name: str, upserts: bool, s: Any, r: Any):
     plan, again = plan_of(QUERIES[name]), plan_of("SELECT k, n FROM Log")
-    feeds = {"S": feed(s), "R": feed(r)}
+    feeds = ended(plan, {"S": feed(s), "R": feed(r)})
     wanted = interpret(plan, feeds, flush=True).changes
     lines = [
         dict(zip(each.schema.names, row, strict=True))
         for each in ran(plan, feeds, upserts=upserts).lines
         for row in plain_rows(each)
     ]
-    written = {"Log": Feed.of(lines)}
+    written = ended(again, {"Log": Feed.of(lines)})
     answer, found = interpret(again, written, flush=True), ran(again, written)
     assert not answer.refused and not answer_of(again, found).refused
     for time in moments(wanted):
@@ -78,6 +79,7 @@ def test_bounds_of_any_rows_are_what_the_interpreter_takes_them_for(source: str,
     ]
     feeds = {"Log": Feed.of(lines, [mark * SECOND for mark in sorted(marks)], cuts=range(3, len(lines), 4))}
     plan = plan_of("SELECT n, COUNT(*) AS m FROM Log GROUP BY n".replace("Log", source))
+    feeds = ended(plan, feeds)
     wanted, found = interpret(plan, feeds, flush=True), ran(plan, feeds)
     for time in moments(wanted.changes, found.changes):
         assert table_at(found.changes, time) == table_at(wanted.changes, time)

@@ -15,6 +15,7 @@ from tests.engine.changelog.compositions import compositions
 from tests.engine.changelog.running import Ran, given_by, moments, ran, rounded, table_at
 from tests.engine.changelog.trees import S, grouped, kernel, rows, steps, window
 from tests.engine.running import plain_rows
+from tests.semantics.endings import ended
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode
@@ -36,7 +37,12 @@ def key_of(case: Case) -> tuple[str, ...] | None:
     return made.root.edge.key if isinstance(made, Query) else made.key
 
 
-CASES = st.one_of(compositions(), seeded_cases(KEYED, max_rows=12)).filter(lambda case: key_of(case) is not None)
+def end(case: Case) -> Case:
+    return replace(case, feeds=ended(case.plan, case.feeds))
+
+
+OPEN = st.one_of(compositions(), seeded_cases(KEYED, max_rows=12)).filter(lambda case: key_of(case) is not None)
+CASES = OPEN.map(end)
 Line = dict[str, Any]
 
 

@@ -141,18 +141,17 @@ def test_a_flush_has_the_starts_that_are_left(running, query, tmp_path):
     [
         ([], Account(punctuation=900, newest=1_000), {}),
         ([Tick("Readings", silence=5_000)], Account(punctuation=4_000, newest=1_000), {}),
-        ([flushing(PLAN)], Account(punctuation=5_001, newest=1_000), {"Readings": 5_001}),
+        (flushing(PLAN, 0), Account(punctuation=5_001, newest=1_000), {"Readings": 5_001}),
         (
-            [flushing(PLAN), Tick("Readings", silence=5_000)],
+            [*flushing(PLAN, 0), Tick("Readings", silence=5_000)],
             Account(punctuation=5_001, newest=1_000),
             {"Readings": 5_001},
         ),
-        ([flushing(PLAN)], Account(punctuation=5_001, newest=9_000), {}),
+        (flushing(PLAN, 0), Account(punctuation=5_001, newest=9_000), {}),
     ],
     ids=["no tick", "silence", "a flush", "silence after a flush", "rows have passed it"],
 )
 def test_a_flush_of_the_run_before_is_known_until_a_row_passes_it(tmp_path, ticks, account, closed):
     (tmp_path / "ticks").mkdir()
-    for tick in ticks:
-        give(tick, Location(str(tmp_path)))
+    give([[tick] for tick in ticks], Location(str(tmp_path)))
     assert closed_before(Location(str(tmp_path)), {"Readings-0badcafe": account}) == closed

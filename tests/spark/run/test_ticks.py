@@ -8,14 +8,16 @@ import pytest
 from slackwater.disorder.clock import EARLIEST, LATEST
 from slackwater.disorder.state import pack
 from slackwater.lang import bind_query
-from slackwater.spark.run.ticks import Silence, Tick, beyond
+from slackwater.spark.run.ticks import Silence, Tick, beyond, flushing
 from slackwater.spark.watermark.policy import controller_of, stated
-from slackwater.spark.watermark.punctuate import LATER, Account, Controlled, account_in, observed, ticked
+from slackwater.spark.watermark.punctuate import EVERY_ROW, LATER, Account, Controlled, account_in, observed, ticked
 from slackwater.spark.watermark.readings import Batch, Reading, Sums
 from slackwater.testing.catalog import CATALOG
 
 NONE = np.empty(0, np.int64)
+COUNTS = "SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 2 seconds]"
 IDLE = 30_000
+RELEASING = [Tick(beyond=1, newest=9, furthest=EVERY_ROW), Tick(beyond=1, newest=9)]
 
 
 def after_rows() -> tuple[object, Account]:
@@ -45,14 +47,14 @@ def test_a_tick_raises_the_punctuation(silence, beyond, punctuation):
 
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize(
-    ("ahead", "punctuation"),
+    ("ahead", "watermark"),
     [
         (3_600_000, 3_602_000),
         (253_402_300_799_999, 253_402_300_801_999),  # the end of the year 9999
         (LATEST // 1_000, LATEST // 1_000 - 1),  # the last that Spark has
     ],
 )
-def test_a_flush_goes_beyond_rows_from_the_future_which_move_nothing_else(listed, ahead, punctuation):
+def test_a_flush_closes_windows_of_rows_from_the_future_and_goes_back_to_the_clock(listed, ahead, watermark):
     controller, account = after_rows()
     one = Batch(1, np.array([ahead]), np.array([15_000]))
     if listed:
@@ -61,9 +63,61 @@ def test_a_flush_goes_beyond_rows_from_the_future_which_move_nothing_else(listed
         sums = Sums(0, 0, 1, 1, 15_000, 15_000, EARLIEST, None, ahead)
         account = observed(controller, account, Reading(replace(one, event=NONE, arrival=NONE), sums))
     assert (account.punctuation, account.newest, account.suspect, account.furthest) == (11_000, 14_000, 1, ahead)
-    silent = ticked(controller, account, Batch(0, NONE, NONE, silence=40_000), IDLE)
+    silent = ticked(restored(controller), account, Batch(0, NONE, NONE, silence=40_000), IDLE)
     assert silent.punctuation == 24_000
-    assert ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000), IDLE).punctuation == punctuation
+    away = ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000, furthest=ahead), IDLE)
+    assert (away.ahead, away.punctuation, controller.progress.punctuation) == (watermark, 16_000, 16_000)
+    back = ticked(controller, away, Batch(0, NONE, NONE, beyond=2_000), IDLE)
+    assert (back.ahead, back.punctuation, back.newest, back.furthest) == (0, 16_000, 14_000, 14_000)
+    honest = Reading(Batch(2, np.array([15_000, 17_000]), np.array([18_000, 18_000])))
+    assert observed(controller, back, honest).late == 1
+
+
+def restored(controller: object) -> object:
+    """Another controller in the same state: one that was advanced does not go back."""
+    other = controller_of(stated(slack=3, idle="30 seconds"))
+    other.restore(controller.state())
+    return other
+
+
+def test_a_flush_of_suspect_rows_alone_closes_their_windows_and_leaves_the_clock_where_it_was():
+    controller = controller_of(stated(slack=3))
+    account = observed(controller, Account(), Reading(Batch(1, np.array([900_000]), np.array([5_000]))))
+    away = ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000, furthest=900_000), IDLE)
+    back = ticked(controller, away, Batch(0, NONE, NONE, beyond=2_000), IDLE)
+    assert (account.newest, away.ahead, away.punctuation, back.ahead, back.punctuation) == (0, 902_000, 0, 0, 0)
+
+
+def test_a_flush_of_a_changelog_releases_suspect_rows_at_the_newest_honest_one():
+    controller, account = after_rows()
+    suspect = Reading(Batch(1, np.array([900_000]), np.array([15_000])))
+    account = observed(controller, account, suspect)
+    every = Batch(0, NONE, NONE, beyond=1, furthest=EVERY_ROW)
+    away = ticked(controller, account, every, IDLE)
+    assert (away.punctuation, away.ahead) == (14_001, EVERY_ROW)
+    again = ticked(controller, away, every, IDLE)
+    assert again.punctuation == 14_002, "there must be a time at which these rows can be released"
+    back = ticked(controller, again, Batch(0, NONE, NONE, beyond=1), IDLE)
+    assert (back.punctuation, back.ahead) == (14_002, 0)
+
+
+@pytest.mark.parametrize(
+    ("text", "readers", "ticks"),
+    [
+        (
+            COUNTS,
+            None,
+            [Tick(beyond=4_001, newest=9, furthest=90), Tick(beyond=4_001, newest=9), Tick(None, 0, 4_001, 9)],
+        ),
+        (COUNTS, [bind_query("SELECT id FROM Readings", CATALOG)], [Tick(beyond=4_001, newest=9)]),
+        (f"{COUNTS} EMIT CHANGES", None, RELEASING),
+        ("SELECT id FROM Readings EMIT CHANGES", None, RELEASING),
+    ],
+    ids=["windows", "a view", "changes at boundaries", "changes"],
+)
+def test_the_ticks_of_a_flush(text, readers, ticks):
+    assert flushing(bind_query(text, CATALOG), 9, 90, readers) == ticks
+    assert flushing(bind_query(text, CATALOG), 9, 9, readers) == [replace(ticks[0], furthest=0)]
 
 
 def test_a_flush_goes_beyond_the_newest_row_of_every_stream():
@@ -133,6 +187,7 @@ def test_only_what_is_silent_is_told_so_and_only_while_windows_may_be_open():
     assert silence.due(121.5) == [], "told a moment ago"
     silence.heard_of("Readings", 7, 90_000, now=122)
     assert silence.due(123) == [Tick("Readings", silence=23_000, newest=90_000)]
+    assert silence.due(160) == [Tick("Readings", silence=60_000, newest=90_000)]
     assert silence.due(200) == [], "its windows are closed"
     silence.heard_of("Readings", 8, 91_000, now=200)
     assert silence.due(201) == []

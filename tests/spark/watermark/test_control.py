@@ -111,6 +111,24 @@ def test_duplicates_are_dropped_within_the_watermark(spark, stream, tmp_path):
     assert sorted(row.speed for row in spark.table("distinct").collect()) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 11]
 
 
+def test_duplicates_are_remembered_for_the_delay_of_the_watermark(spark, tmp_path):
+    """As with withWatermark("ts", "3 seconds"): slack 2 gives the same watermark, 17 s, after the first batch. When it
+    has passed d at 60 s by the delay, d is new again."""
+    batches = [("abc", [17, 19, 20]), ("", []), ("a", [20]), ("d", [60]), ("efg", [100, 101, 102])]
+    batches += [("", []), ("d", [103])]
+    for number, (keys, seconds) in enumerate(batches):
+        columns = {"key": pa.array(list(keys), pa.string()), "ts": timestamps(seconds)}
+        write_batch(tmp_path / "in", number, columns)
+    stream = read_batches(spark, tmp_path / "in", "key string, ts timestamp")
+    ways = {"fixed": stream.withWatermark("ts", "3 seconds"), "slack": with_disorder_control(stream, "ts", slack=2)}
+    for name, df in ways.items():
+        query = finish(df.dropDuplicatesWithinWatermark(["key"]), tmp_path / name, f"{name}_keys")
+        assert query.lastProgress["stateOperators"][0]["operatorName"] == "dedupeWithinWatermark"
+        rows = spark.table(f"{name}_keys").selectExpr("key", "unix_seconds(ts) % 1700000000 AS t").collect()
+        seconds = sorted((row.t, row.key) for row in rows)
+        assert seconds == [(17, "a"), (19, "b"), (20, "c"), (60, "d"), (100, "e"), (101, "f"), (102, "g"), (103, "d")]
+
+
 def test_hostile_times_move_nothing(spark, tmp_path):
     """NULL, year 9999 and times before 1970 neither fail the query nor make an honest row late."""
     hostile = pa.array([None, 253_402_300_799_999_999, -1, -62_135_596_800_000_000], pa.timestamp("us", "UTC"))

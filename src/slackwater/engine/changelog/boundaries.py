@@ -54,10 +54,17 @@ class AtBoundaries:
     def init(self) -> State:
         return self.chain.init()
 
-    def step(self, state: State, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]) -> Step:
+    def step(
+        self,
+        state: State,
+        batches: Mapping[str, pa.RecordBatch],
+        punctuation: int | Mapping[str, int],
+        *,
+        everything: bool = False,
+    ) -> Step:
         mark = int(punctuation[self.input] if isinstance(punctuation, Mapping) else punctuation)
         none = pa.RecordBatch.from_pylist([], self.chain.chain.input.schema)
-        state, output = self.chain.step(state, batches.get(self.input, none), mark)
+        state, output = self.chain.step(state, batches.get(self.input, none), mark, everything=everything)
         log = self._log(output)
         now = int(state.head[PUNCTUATION][0].as_py())
         if self.net:

@@ -84,25 +84,33 @@ class Changes:
     def init(self) -> State:
         return State()
 
-    def step(self, state: State, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]) -> Step:
+    def step(
+        self,
+        state: State,
+        batches: Mapping[str, pa.RecordBatch],
+        punctuation: int | Mapping[str, int],
+        *,
+        everything: bool = False,
+    ) -> Step:
+        """One batch. With `everything` rows from the punctuation on are released too, at the last tick before it."""
         told: dict[str, list[int]] = {}
         while True:
             memory = Memory(state)
             for name, boundaries in told.items():
                 memory.put(name, boundaries)
-            made = self._step(memory, batches, punctuation)
+            made = self._step(memory, batches, self._span(memory, punctuation, everything=everything))
             met = {name: memory.ints(name).tolist() for name in self.meetings}
             if memory.number(PUNCTUATION) < LATEST or met == told:
                 return made
             told = met
 
-    def _step(
-        self, memory: Memory, batches: Mapping[str, pa.RecordBatch], punctuation: int | Mapping[str, int]
-    ) -> Step:
+    def _span(self, memory: Memory, punctuation: int | Mapping[str, int], *, everything: bool) -> Span:
         marks = self._marks(memory, punctuation)
-        before = memory.number(PUNCTUATION, EARLIEST)
-        span = Span(before, max(before, min(marks.values())))
+        span = Span.until(memory.number(PUNCTUATION, EARLIEST), min(marks.values()), everything=everything)
         memory.put(PUNCTUATION, span.now)
+        return span
+
+    def _step(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> Step:
         if self.operators.slotted:
             memory.put(SETTLED, memory.number(SETTLED, EARLIEST))
         taken = self._taken(memory, batches, span)

@@ -3,17 +3,21 @@
 Language.md, "Batches, late and lost": a row is lost to what goes by its place if rows at its time were released in an
 earlier batch, that is if its time is before the punctuation of that batch.
 
+The flush of a changelog releases every row and stops time at the newest row that is not suspect. Rows beyond that time
+leave at that time, in the order of their arrival.
+
 Kept: the rows that are not released, and how many rows have come.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, Ints, ints, picked, valid
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, ints, picked, valid
 from slackwater.engine.columns.order import in_sequence
 from slackwater.engine.columns.rows import CAME, ROW_NUMBER, TIME, Rows, after, ordering, packed, unpacked
 from slackwater.engine.columns.state import Memory
@@ -84,12 +88,16 @@ class Hold:
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         rows = rows.at(rows.time >= span.before)
-        ready = rows.time < span.now
-        waiting, store = memory.store(self.name, TIME).due(span.now - 1 if span.now > EARLIEST else EARLIEST)
+        limit = LATEST if span.everything else span.now
+        ready = rows.time < limit
+        waiting, store = memory.store(self.name, TIME).due(limit - 1 if limit > EARLIEST else EARLIEST)
+        store = replace(store, floor=span.now - 1) if span.everything else store
         out = rows.at(ready)
         memory.put_store(self.name, store if out is rows else store.add(packed(rows.at(~ready))))
         if waiting is not None:
             out = after(unpacked(waiting), out)
+        if span.everything:
+            out = replace(out, time=np.minimum(out.time, span.now - 1))
         order = in_sequence(out.time, *(out.marks[name].to_numpy() for name in (ARRIVAL, POSITION)))
         came = {CAME: out.marks[ARRIVAL]} if self.came else {}
         out = Rows(out.batch, out.time, {**ordering(out), **came})

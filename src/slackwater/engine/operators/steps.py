@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -25,16 +25,23 @@ class Span:
     """The punctuations of a stream between which rows come: `before` of the batch before, `now` of this one.
 
     All rows of the stream before `now` have come, and none before `before` comes any more. Where other windows are read
-    together with one, `reach` is the last boundary of any: after a flush it says how long to go on.
+    together with one, `reach` is the last boundary of any: after a flush it says how long to go on. With `everything`
+    the rows from `now` on are released as well, at the last tick before `now`: the flush of a changelog.
     """
 
     before: int
     now: int
     reach: int = EARLIEST
+    everything: bool = False
+
+    @classmethod
+    def until(cls, before: int, punctuation: int, *, everything: bool) -> Span:
+        """The span up to a punctuation, which never goes back; if everything is released, there is time for it."""
+        return cls(before, max(before + everything, punctuation), everything=everything)
 
     def slotted(self, length: int) -> Span:
         """The span of what is known only when a slot of this length has passed."""
-        return Span(_slot(self.before, length), _slot(self.now, length), self.reach)
+        return replace(self, before=_slot(self.before, length), now=_slot(self.now, length))
 
 
 def _slot(mark: int, length: int) -> int:

@@ -16,7 +16,7 @@ from pyspark.sql.types import StructField, StructType
 from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, structs_of, to_blobs
 from slackwater.spark.operator.handing import HANDED
 from slackwater.spark.operator.kernel import RESULT
-from slackwater.spark.operator.operator import OUTPUT, Make, Operator, at_rest
+from slackwater.spark.operator.operator import END, OUTPUT, Make, Operator, at_rest
 from slackwater.spark.relation import TIME, quoted
 from slackwater.spark.session import require_state_store
 from slackwater.spark.shim.workers import require_workers
@@ -38,15 +38,22 @@ class Input:
 
 
 def hosted(
-    make: Make, inputs: Mapping[str, Input], about: str, wanted: tuple[str, ...], counted: Sequence[str] = ()
+    make: Make,
+    inputs: Mapping[str, Input],
+    about: str,
+    wanted: tuple[str, ...],
+    counted: Sequence[str] = (),
+    ends: DataFrame | None = None,
 ) -> DataFrame:
     """The outputs of a kernel as blobs: one operator over all its inputs, each under the watermark of its control.
 
-    `wanted` names the outputs whose rows are wanted, `counted` those whose number is, in Spark's progress.
+    `wanted` names the outputs whose rows are wanted, `counted` those whose number is, in Spark's progress. Batch
+    DataFrames are flushed to the end of time, or one tick beyond the newest time in the rows of `ends`.
     """
     if not all(each.rows.isStreaming for each in inputs.values()):
-        # The end of a stream is that of all its parts, which only one bucket knows.
+        # A batch DataFrame uses one bucket, because a flush must see every row.
         whole = [_packed(name, replace(each, by=())) for name, each in inputs.items()]
+        whole += [] if ends is None else [_packed(END, Input(ends, None))]
         return _grouped(whole).applyInPandas(at_rest(make, wanted), OUTPUT)
     out = _grouped(_clocked_all(inputs)).transformWithStateInPandas(
         Operator(make, about, wanted), OUTPUT, "Append", "EventTime"

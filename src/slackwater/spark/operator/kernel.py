@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Protocol
 
 import pyarrow as pa
 
-from slackwater.engine.columns.state import State
-from slackwater.engine.fused import EVENT_TIME, Fused
+from slackwater.engine.columns.arrays import EARLIEST
+from slackwater.engine.columns.state import Memory, State
+from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
 from slackwater.engine.plan import decode
 from slackwater.engine.stages import Later, Opening
 
@@ -34,8 +36,15 @@ class Hosted(Protocol):
         """The state whose pieces `fetch` gives by name, `head` first; others when they are needed."""
         ...
 
-    def step(self, state: Any, batches: Batches, punctuation: int) -> tuple[Any, Batches]:
-        """One batch: an input that got no rows has none in `batches`. Times are in microseconds."""
+    def take_back(self, state: Any, punctuation: int) -> Any:
+        """The state with an earlier punctuation: rows from it on are no longer late. What was emitted stays emitted."""
+        ...
+
+    def step(self, state: Any, batches: Batches, punctuation: int, *, everything: bool = False) -> tuple[Any, Batches]:
+        """One batch: an input that got no rows has none in `batches`. Times are in microseconds.
+
+        With `everything` a changelog also releases the rows beyond the punctuation, at the punctuation.
+        """
         ...
 
 
@@ -61,9 +70,23 @@ class ChainKernel:
     def read(self, fetch: Callable[[str], bytes]) -> State:
         return State.read(fetch)
 
-    def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
+    def take_back(self, state: State, punctuation: int) -> State:
+        return with_punctuation(state, punctuation)
+
+    def step(
+        self, state: State, batches: Batches, punctuation: int, *, everything: bool = False
+    ) -> tuple[State, Batches]:
         after, result = self.steps.step(state, batches.get(self.stream, self.nothing), punctuation)
         return after, {RESULT: result}
+
+
+def with_punctuation(state: State, punctuation: int) -> State:
+    """The state, as if the last punctuation had been this one: empty stores take rows from any time on again."""
+    memory = Memory(state)
+    memory.put(PUNCTUATION, punctuation)
+    for name, store in state.stores.items():
+        memory.put_store(name, store if store.segments else replace(store, floor=EARLIEST))
+    return memory.state()
 
 
 def plain_columns(schema: pa.Schema) -> list[str]:

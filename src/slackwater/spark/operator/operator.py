@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pandas as pd
+import pyarrow.compute as pc
+from pyspark import TaskContext
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from slackwater.algebra.lengths import TICK
 from slackwater.engine.columns.arrays import EARLIEST, LATEST
 from slackwater.engine.columns.state import HEAD
 from slackwater.errors import RunError
@@ -21,6 +24,10 @@ from slackwater.spark.operator.handing import handed
 from slackwater.spark.operator.kernel import Batches, Hosted
 
 OUTPUT = "output string, rows long, body binary"
+END = "__end"
+"""The input, and its column, that tells the newest time of each stream of a batch query, in microseconds."""
+EVERYTHING = "slackwater.everything"
+"""The local property of the batch of a flush in which a changelog releases every row."""
 TICKS = 1_000
 """Spark's watermark counts milliseconds."""
 Make = Callable[[], Hosted]
@@ -59,7 +66,9 @@ class Operator(StatefulProcessor):
             self._check(kept[0])
             names = set(kept[1].split("\n")) - {""}
             state = kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
-        state, made = kernel.step(state, batches, watermark * TICKS)
+            if watermark + 1 < int(kept[2]):
+                state = kernel.take_back(state, watermark * TICKS)
+        state, made = kernel.step(state, batches, watermark * TICKS, everything=_is_told_everything())
         self._keep(state, names, watermark, None if kept is None else int(kept[2]))
         if self.to is None:
             yield frame(made, self.wanted)
@@ -67,7 +76,7 @@ class Operator(StatefulProcessor):
             yield handed(made, self.to, key[0], first=kept is None)
 
     def _keep(self, state: Any, before: set[str], watermark: int, timer: int | None) -> None:
-        """Writes the head and what is new of the pieces, removes what is gone, and moves the timer."""
+        """Write the head and what is new of the pieces, remove what is gone, and move the timer."""
         names = set(state.names()) - {HEAD}
         for name in sorted(names - before):
             self.pieces.updateValue((name,), (state.piece(name),))
@@ -96,14 +105,28 @@ class Operator(StatefulProcessor):
 
 
 def at_rest(make: Make, wanted: tuple[str, ...]) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:
-    """For `applyInPandas`: all rows of a bucket at once, of which none is late, and the end of time."""
+    """For `applyInPandas`: all rows of a bucket at once, none of them late, and a flush.
+
+    The flush goes to the end of time, or, where an input END tells the newest times of streams, one tick beyond these,
+    where it releases every row.
+    """
 
     def flushed(key: Any, rows: pd.DataFrame) -> pd.DataFrame:
-        kernel = make()
-        state, _ = kernel.step(kernel.init(), _batches(iter([rows])), EARLIEST)
-        return frame(kernel.step(state, {}, LATEST)[1], wanted)
+        kernel, batches = make(), dict(_batches(iter([rows])))
+        ends = batches.pop(END, None)
+        newest = None if ends is None else pc.max(ends.column(END)).as_py()
+        state, _ = kernel.step(kernel.init(), batches, EARLIEST)
+        if newest is None:
+            return frame(kernel.step(state, {}, LATEST if ends is None else EARLIEST)[1], wanted)
+        return frame(kernel.step(state, {}, newest + TICK, everything=True)[1], wanted)
 
     return flushed
+
+
+def _is_told_everything() -> bool:
+    """Whether the batch of this task is to release every row: Steering.java says so to the tasks of a flush."""
+    context = TaskContext.get()
+    return context is not None and context.getLocalProperty(EVERYTHING) == "true"
 
 
 def frame(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:

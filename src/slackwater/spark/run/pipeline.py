@@ -15,7 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 from slackwater.algebra.catalog import Pipeline
-from slackwater.algebra.nodes import Disorder, Plan, walk
+from slackwater.algebra.nodes import Disorder, Plan, emits_changes, walk
 from slackwater.algebra.policies import effective
 from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
 from slackwater.spark.planner.plan import compile_plan, scan_of
@@ -68,7 +68,7 @@ def start(
     on_rows: Shows | None = None,
     sides: Sequence[Pipeline] = (),
     log: LogSink | None = None,
-    readers: Sequence[Plan] = (),
+    readers: Sequence[Plan] | None = None,
     rows: DataFrame | None = None,
 ) -> Running:
     """Starts a pipeline, or resumes it where its checkpoint says that it stood.
@@ -174,7 +174,7 @@ class Running:
         checkpoint: Location,
         begin: Callable[[], StreamingQuery],
         delivery: Delivery | None = None,
-        readers: Sequence[Plan] = (),
+        readers: Sequence[Plan] | None = None,
     ) -> None:
         self.name = pipeline.name
         self.plan = pipeline.plan
@@ -189,6 +189,7 @@ class Running:
         self.delivery = delivery
         self.readers = readers
         self.silence = Silence(pipeline.plan, monotonic(), readers)
+        self.woken: int | None = None
 
     def progress(self) -> Iterator[Progress]:
         """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
@@ -228,21 +229,29 @@ class Running:
         return records
 
     def flush(self) -> None:
-        """Runs on, once what there was is read, until every window is closed: no more rows are expected.
+        """Runs on, once all rows are read, until every window is closed: no more rows are expected.
 
         A query over views alone has been told by the views that it reads.
         """
         if not self.silence.idle:
             return
         kept = accounts_kept(self.checkpoint).values()
-        newest = max((max(each.newest, each.furthest) for each in kept), default=0)
-        give(flushing(self.plan, self.readers, newest), self.checkpoint)
+        newest = max((each.newest for each in kept), default=0)
+        if not newest and emits_changes(self.plan):  # all rows are suspect: only their arrivals can be trusted
+            newest = max((each.clock for each in kept), default=0)
+        furthest = max((each.furthest for each in kept), default=0)
+        give([[tick] for tick in flushing(self.plan, newest, furthest, self.readers)], self.checkpoint)
         self.query = self._start()
 
     def wake(self) -> None:
-        """Tells the query of streams that are silent for longer than they are waited for."""
-        for tick in self.silence.due(monotonic()):
-            give(tick, self.checkpoint)
+        """Tells the query of streams that are silent for longer than they are waited for.
+
+        It is told again once a batch has ended, lest ticks come more quickly than batches end.
+        """
+        if self.ledger.batch == self.woken or not (ticks := self.silence.due(monotonic())):
+            return
+        self.woken = self.ledger.batch
+        give([ticks], self.checkpoint)
 
     def stop(self) -> None:
         """Stops between two batches or in one; a batch that is cut short is done again on resuming."""

@@ -97,11 +97,11 @@ def watch_queries(session: SparkSession, asked: Any, folder: str, delay_days: in
     """Let `asked` set the watermark of every query of a session that has gauges, unless it does already."""
     jvm: Any = session._jvm
     planning = session._jsparkSession.experimental()
-    found = planning.extraStrategies()
-    strategies = [found.apply(place) for place in range(found.size())]
-    if not any(each.getClass().getName() == WATCH for each in strategies):
+    found = planning.extraOptimizations()
+    rules = [found.apply(place) for place in range(found.size())]
+    if not any(each.getClass().getName() == WATCH for each in rules):
         watch = instance(session, "Watch", session._jsparkSession, folder, delay_days).asking(asked)
-        getattr(planning, "extraStrategies_$eq")(jvm.PythonUtils.toSeq([*strategies, watch]))
+        getattr(planning, "extraOptimizations_$eq")(jvm.PythonUtils.toSeq([*rules, watch]))
 
 
 def accept_calls(session: SparkSession) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, reduce
 from itertools import count
+from operator import add
 from typing import Any
 from uuid import uuid4
 
@@ -30,6 +31,8 @@ MOST = 1 << 21
 on. That batch may be all that was ever recorded, and all of it would have to pass the driver."""
 NONE = EARLIEST
 """What the gauge takes for NULL."""
+TICK = ("silence", "beyond", "newest", "furthest")
+"""What a tick says, in the order in which the gauge takes it in."""
 TOLD = f"{PACKAGE}.told."
 """Begins the name of the property in which Steering.java leaves what the controllers say."""
 BARRIER = "spark_partition_id() >= 0"
@@ -58,14 +61,14 @@ def gauged(
         return rows
     tick = [_asked(session, gauge.ticks(), F.lit(place), F.col(name)) for place, name in enumerate(ticks.columns)]
     nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in df.schema]
-    return rows.union(ticks.where(tick[0] + tick[1] + tick[2] >= 0).select(*nothing)).where(BARRIER)
+    return rows.union(ticks.where(reduce(add, tick) >= 0).select(*nothing)).where(BARRIER)
 
 
 def own_ticks(ticks: DataFrame | None, stream: str) -> DataFrame | None:
     """What the ticks say that concern a stream."""
     if ticks is None:
         return None
-    return ticks.where(ticks["stream"].isNull() | (ticks["stream"] == stream)).select("silence", "beyond", "newest")
+    return ticks.where(ticks["stream"].isNull() | (ticks["stream"] == stream)).select(*TICK)
 
 
 def _gauge(session: SparkSession, spec: Spec) -> Any:

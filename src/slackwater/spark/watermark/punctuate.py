@@ -17,8 +17,10 @@ from slackwater.spark.watermark.readings import Batch, Reading
 EPOCH = 0
 """Spark's watermark starts here: a row before 1970 is late to every query that has a watermark."""
 VERSION = 1
-LATER = {"furthest", "capped", "capped_time"}
+LATER = {"furthest", "capped", "capped_time", "ahead"}
 """What accounts of version 1 did not have from the start: a checkpoint may lack them."""
+EVERY_ROW = -1
+"""In the place of the furthest row of a tick, and of the watermark that goes ahead: every row is released."""
 END = LATEST // TICKS_PER_MS - 1
 """No punctuation is later: in microseconds, as Spark counts, it must be within int64."""
 
@@ -35,7 +37,9 @@ class Account:
     suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
     punctuation  what has happened before it is taken to be complete: the watermark. 0 before there is one
     newest       the newest event time of a row that is not suspect
-    furthest     the newest event time of all rows, beyond which a flush goes
+    furthest     the newest event time of all rows whose windows no flush has closed yet
+    ahead        for the batch of a flush that releases suspect rows: Spark's watermark (EVERY_ROW for a changelog);
+                 otherwise 0
     clock        the latest arrival
     silence      how long ago that was when a tick last told; 0 while rows come
     held         rows that wait for the punctuation to pass them
@@ -57,6 +61,7 @@ class Account:
     furthest: int = EPOCH
     capped: int = 0
     capped_time: int = 0
+    ahead: int = EPOCH
 
     @property
     def on_time(self) -> int:
@@ -94,6 +99,12 @@ class Controlled:
         after = observed(self.controller, self.account, reading)
         self.account = ticked(self.controller, after, reading.batch, self.idle)
         return self.account
+
+    @property
+    def delay(self) -> int:
+        """By how many milliseconds the watermark is behind the newest row; IDLE as long as there is no watermark."""
+        account = self.account
+        return max(0, account.newest - account.punctuation) if account.punctuation else self.idle
 
     def kept(self) -> bytes:
         return pack("control", VERSION, {**asdict(self.account), "controller": self.controller.state()})
@@ -180,21 +191,42 @@ def _wrapped(time: int) -> int:
 
 def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:
     """The account after a tick. A stream that is silent for longer than `idle` is taken to go on with the clock from
-    its newest row; one that has ended goes `beyond` all its windows, also those of rows from the future."""
+    its newest row; one that has ended is flushed."""
     newest = before.newest or batch.newest
-    last = max(newest, before.furthest, batch.newest)
     silence = 0 if batch.rows else max(batch.silence, before.silence)
-    targets = [newest + silence - idle] if silence > idle and newest else []
-    targets += [min(last + batch.beyond, END)] if batch.beyond is not None and last else []
-    if not targets:
-        return before
+    if silence > idle and newest:
+        controller.advance(newest + silence - idle)
+    elif batch.beyond is None:
+        return before if before.ahead == EPOCH else replace(before, ahead=EPOCH)
+    standing = max(before.punctuation, controller.progress.punctuation)
+    ahead = EPOCH
+    if batch.beyond is not None:
+        standing, ahead = flushed(controller, newest, standing, batch.beyond, batch)
     return replace(
         before,
-        punctuation=max(before.punctuation, controller.advance(max(targets))),
+        punctuation=standing,
+        ahead=ahead,
+        furthest=before.furthest if batch.beyond is None or batch.furthest else before.newest,
         held=controller.progress.held,
         silence=silence,
         held_time=before.held_time + before.held * (silence - before.silence),
     )
+
+
+def flushed(controller: Controller, newest: int, standing: int, beyond: int, batch: Batch) -> tuple[int, int]:
+    """The punctuation after a tick of a flush, `beyond` every window of the newest row; and how far Spark goes ahead.
+
+    Neither the controller nor the punctuation follows suspect rows. Spark's watermark goes beyond the furthest row for
+    one batch; the next tick of the flush, which does not name that row, takes it back. Changelogs need a millisecond in
+    which every row is released.
+    """
+    every = batch.furthest == EVERY_ROW
+    if newest:
+        controller.advance(min(max(newest + beyond, batch.newest + beyond, standing + every), END))
+    standing = max(controller.progress.punctuation, standing, EPOCH)
+    if every:
+        return standing, EVERY_ROW
+    return standing, max(min(batch.furthest + beyond, END), standing) if batch.furthest else EPOCH
 
 
 def _newest(batch: Batch, skew: int) -> int:

@@ -12,7 +12,7 @@ from slackwater.disorder.held import Run, merged
 from slackwater.disorder.tally import LAST, Tally
 
 NONE = EARLIEST
-HEAD = 8
+HEAD = 9
 SUMS = 10
 CLOSE = 1 << 20
 """Values that lie this close together are counted by their place: a larger array would take longer than a sort."""
@@ -25,7 +25,8 @@ class Batch:
     """The rows of one micro-batch in arrival order; `rows` counts those without an event time as well.
 
     A tick says for how long no row has come (`silence`), or that no more will (`beyond`: how far the punctuation
-    is to go beyond the newest row); `newest` is the newest row of any stream of the query.
+    is to go beyond the newest row). `newest` is the newest row of any stream of the query that is not suspect,
+    `furthest` the newest of all, if the punctuation is to go beyond that.
     """
 
     rows: int
@@ -35,6 +36,7 @@ class Batch:
     silence: int = 0
     beyond: int | None = None
     newest: int = 0
+    furthest: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,10 @@ def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
     cuts = [Cut(np.frombuffer(part, "<i8")) for part in parts]
     heads = np.array([cut.take(HEAD) for cut in cuts], np.int64).reshape(-1, HEAD)
     rows = int(heads[:, 2].sum())
-    silence, beyond, newest = (_told(heads[:, place]) for place in (4, 5, 6))
-    tick = silence or 0, beyond, newest or 0
+    silence, beyond, newest, furthest = (_told(heads[:, place]) for place in (4, 5, 6, 7))
+    tick = silence or 0, beyond, newest or 0, furthest or 0
     sums = np.array([cut.take(SUMS) for cut in cuts], np.int64).reshape(-1, SUMS)
-    kinds = set(heads[:, 7].tolist())
+    kinds = set(heads[:, 8].tolist())
     if kinds == {ADDED_UP}:
         empty = np.empty(0, np.int64)
         return Reading(Batch(rows, empty, empty, None, *tick), _added_up(sums, _tally(sums, cuts)))

@@ -119,9 +119,10 @@ class Control:
 
     @property
     def answer(self) -> str:
-        """The punctuation, and the kind of reading of the next batch."""
+        """The punctuation, the kind of reading of the next batch, the delay of the watermark, and what goes ahead."""
         kind = LISTED if self.spec.named else self.controlled.controller.tallies
-        return f"{self.controlled.account.punctuation} {kind}"
+        account = self.controlled.account
+        return f"{account.punctuation} {kind} {self.controlled.delay} {account.ahead}"
 
 
 @dataclass(slots=True)

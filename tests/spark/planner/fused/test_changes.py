@@ -11,6 +11,7 @@ from tests.engine.running import plain_rows
 from tests.spark.conformance import _plain, found
 
 from slackwater.algebra.nodes import Plan
+from slackwater.app.frames import sql, stream
 from slackwater.engine.changelog.boundaries import changelog_kernel
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import bind_query
@@ -61,6 +62,31 @@ def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
     kernel = changelog_kernel(changes_of(plan), net=True)
     lines = run(kernel, given_by(plan, ended, flush=False)).lines
     return Counter(tuple(map(_plain, row)) for each in lines for row in plain_rows(each))
+
+
+def test_the_changelog_of_batch_dataframes_is_that_of_the_end_of_their_input(spark):
+    """What lives at the newest row that is not suspect, 4 s: v = 4 came at 5 s, stamped 15 minutes later."""
+    rows = "SELECT * FROM VALUES (1, 1, 1), (2, 4, 4), (4, 900, 5), (9, NULL, 3) AS t (v, t, a)"
+    df = spark.sql(rows).selectExpr("v", "timestamp_seconds(t) AS ts", "timestamp_seconds(a) AS at")
+    given = {"S": stream(df, "ts", arrival="at"), "R": stream(df.where("v < 0"), "ts", arrival="at")}
+    given["Ahead"] = stream(df.where("v = 4"), "ts", arrival="at")
+
+    def answer(query: str) -> list[tuple[Any, ...]]:
+        found = sql(f"{query} EMIT CHANGES", **{name: each for name, each in given.items() if name in query.split()})
+        times = ("unix_seconds(_valid_from) AS since", "unix_seconds(_valid_to) AS until")
+        names = [name for name in found.columns if not name.startswith("_")]
+        return sorted(tuple(row) for row in found.selectExpr("_change_type", *times, *names).collect())
+
+    assert answer("SELECT v FROM S [RANGE 10 seconds]") == [
+        ("insert", 1, 11, 1),
+        ("insert", 4, 14, 2),
+        ("insert", 4, 14, 4),
+    ]
+    assert answer("SELECT v FROM S [RANGE 2 seconds]") == [("insert", 4, 6, 2), ("insert", 4, 6, 4)]
+    assert answer("SELECT v FROM S [RANGE 2 seconds] WHERE v = 1") == [], "the newest row is at 4 s, selected or not"
+    assert answer("SELECT COUNT(*) AS n FROM S [RANGE 10 seconds]") == [("insert", 4, 11, 3)]
+    assert answer("SELECT COUNT(*) AS n FROM Ahead") == [("insert", 5, None, 1)], "no stamp is trusted, its arrival is"
+    assert answer("SELECT v FROM R [RANGE 10 seconds]") == []
 
 
 @pytest.mark.parametrize("name", QUERIES)

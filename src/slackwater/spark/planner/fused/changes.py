@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
+from slackwater.algebra.policies import effective
 from slackwater.engine.changelog.boundaries import AtBoundaries, changelog_kernel
 from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
@@ -24,9 +25,10 @@ from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Boundaries, decode, encode
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKETS
-from slackwater.spark.operator.entry import types_in
+from slackwater.spark.operator.entry import Entry, stream_of, types_in
 from slackwater.spark.operator.host import Input, hosted, tagged
 from slackwater.spark.operator.kernel import RESULT, Batches
+from slackwater.spark.operator.operator import END
 from slackwater.spark.operator.writing import profile_schema, to_profile
 from slackwater.spark.options import CHANGELOG, Codes, Kind, Option, Options, Table
 from slackwater.spark.planner.fused.changelog import changes_of, result_names
@@ -97,8 +99,14 @@ class ChangesKernel:
     def read(self, fetch: Callable[[str], bytes]) -> State:
         return State.read(fetch)
 
-    def step(self, state: State, batches: Batches, punctuation: int) -> tuple[State, Batches]:
-        after, changelog, refused, log, now = self.kernel.step(state, batches, punctuation)
+    def take_back(self, state: State, punctuation: int) -> State:
+        """A flush of a changelog takes time no further than its newest row: nothing has to be taken back."""
+        return state
+
+    def step(
+        self, state: State, batches: Batches, punctuation: int, *, everything: bool = False
+    ) -> tuple[State, Batches]:
+        after, changelog, refused, log, now = self.kernel.step(state, batches, punctuation, everything=everything)
         result = rows_of(log, now) if self.form is None else changelog
         return after, {RESULT: result} | {output_of(name): _declared(rows) for name, rows in refused.items()}
 
@@ -176,7 +184,31 @@ def _hosted(
     about = json.dumps([document, asdict(form) if form else None, by, BUCKETS])
     refusing = [output_of(node.stream) for node in walk(core) if isinstance(node, Scan) and node.change_type]
     counted = tuple(dict.fromkeys(refusing))
-    return kernel, hosted(make, inputs, hashlib.sha256(about.encode()).hexdigest(), wanted, counted)
+    digest = hashlib.sha256(about.encode()).hexdigest()
+    return kernel, hosted(make, inputs, digest, wanted, counted, _ends(divided, streams))
+
+
+def _ends(divided: Split, streams: Inputs) -> DataFrame | None:
+    """The newest time of each stream of a batch query."""
+    given = [(entry, stream_of(entry.scan, streams)) for entry in divided.entries]
+    if all(rows.isStreaming for _, rows in given):
+        return None
+    return reduce(DataFrame.union, [newest_time(entry, rows) for entry, rows in given])
+
+
+def newest_time(entry: Entry, rows: DataFrame) -> DataFrame:
+    """One row with the newest event time of a stream that is not suspect, in microseconds, whatever WHERE selects.
+
+    A row without an arrival time is never suspect, since nothing says when it came. If all rows are suspect, the latest
+    arrival is the only time that can be trusted.
+    """
+    scan, skew = entry.scan, effective(entry.disorder.policy).skew or 0
+    time = F.unix_micros(F.col(quoted(scan.event_time)).cast("timestamp"))
+    if scan.arrival is None:
+        return rows.agg(F.max(time).alias(END))
+    arrival = F.unix_micros(F.col(quoted(scan.arrival)).cast("timestamp"))
+    honest = F.when(F.coalesce(time - arrival <= skew, F.lit(True)), time)
+    return rows.agg(F.coalesce(F.max(honest), F.max(arrival)).alias(END))
 
 
 def refusal(plan: Plan) -> str | None:

@@ -126,7 +126,8 @@ public class Gauge implements LongBinaryOperator, Serializable {
         }
     }
 
-    /** Takes in what a tick says: silence (0), how far beyond (1) and the newest row (2). Its row does not pass. */
+    /** Takes in what a tick says: silence (0), how far beyond (1), the newest row (2) and the furthest (3).
+     * Its row does not pass. */
     static class Ticks implements LongBinaryOperator, Serializable {
         private final Gauge gauge;
 

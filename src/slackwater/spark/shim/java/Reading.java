@@ -14,7 +14,7 @@ import org.apache.spark.util.TaskCompletionListener;
 class Reading implements TaskCompletionListener {
     private final CollectionAccumulator readings;
     private final long batch, skew, most, punctuation, kind;
-    final long[] tick = {Gauge.NONE, Gauge.NONE, Gauge.NONE};
+    final long[] tick = {Gauge.NONE, Gauge.NONE, Gauge.NONE, Gauge.NONE};
     boolean named = false;
     long sender = 0;
     private long rows = 0, untimed = 0;
@@ -133,7 +133,7 @@ class Reading implements TaskCompletionListener {
         out.add(context.partitionId());
         out.add(rows);
         out.add(untimed);
-        for (int i = 0; i < 3; i++) out.add(tick[i]);
+        for (int i = 0; i < tick.length; i++) out.add(tick[i]);
         out.add(kind);
         long[] sums = {late, early, suspect, onTime, waiting, latest, newest, newestBefore, clockBefore, furthest};
         for (int i = 0; i < sums.length; i++) out.add(sums[i]);

@@ -21,6 +21,7 @@ import org.apache.spark.sql.catalyst.plans.logical.LogicalPlan;
 import org.apache.spark.sql.execution.streaming.operators.stateful.EventTimeWatermarkExec;
 import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.apache.spark.sql.execution.streaming.runtime.MultipleWatermarkPolicy;
+import org.apache.spark.sql.execution.streaming.runtime.WatermarkTracker;
 import org.apache.spark.unsafe.types.UTF8String;
 import scala.runtime.AbstractFunction1;
 
@@ -28,6 +29,8 @@ import scala.runtime.AbstractFunction1;
 class Steering implements MultipleWatermarkPolicy {
     /** Begins the name of the property in which a metric of the query finds what the controllers say of a batch. */
     private static final String TOLD = "slackwater.told.";
+    private static final String EVERYTHING = "slackwater.everything";
+    private static final long EVERY_ROW = -1;
     final Map gauges = new TreeMap();
     private final MicroBatchExecution query;
     private final Function controllers;
@@ -36,6 +39,8 @@ class Steering implements MultipleWatermarkPolicy {
     private final int far;
     private int ours = 0;
     private String told = null;
+    private boolean everything = false;
+    private long standing = Long.MIN_VALUE, delay = 0;
 
     Steering(MicroBatchExecution query, Function controllers, String folder, final int far) {
         this.far = far;
@@ -63,7 +68,8 @@ class Steering implements MultipleWatermarkPolicy {
 
     /** Before the first batch of a run: where the controllers stand. */
     void begin(long batch) {
-        set(batch, asked(request("begin", batch, taken(batch))));
+        standing = set(batch, asked(request("begin", batch, taken(batch))));
+        release(everything && query.watermarkTracker().currentWatermark() == standing);
     }
 
     public long chooseGlobalWatermark(scala.collection.immutable.Seq marks) {
@@ -73,7 +79,18 @@ class Steering implements MultipleWatermarkPolicy {
             read();
             readings = taken(batch);
         }
-        return foreign(marks, set(batch + 1, asked(request("end", batch, readings))));
+        long before = standing;
+        standing = set(batch + 1, asked(request("end", batch, readings)));
+        long chosen = foreign(marks, standing);
+        if (standing < before) takeBack(chosen);
+        release(everything && chosen == standing);
+        return chosen;
+    }
+
+    /** Spark lets no watermark go back by itself. A flush that closed the windows of suspect rows does. */
+    private void takeBack(long watermark) {
+        WatermarkTracker tracker = query.watermarkTracker();
+        tracker.setWatermark(Math.min(watermark, tracker.currentWatermark()));
     }
 
     /**
@@ -102,20 +119,39 @@ class Steering implements MultipleWatermarkPolicy {
         return taken;
     }
 
-    /** Tells gauges what acts in a batch; gives the punctuation of all. */
+    /** By how many milliseconds the watermark is behind the newest row; of several streams, the most. */
+    long delay() {
+        return delay;
+    }
+
+    /** Tells gauges what acts in a batch; gives the watermark of all. */
     private long set(long batch, String answers) {
         int end = answers.indexOf("\n\n");
         if (told != null) System.setProperty(told, answers.substring(end + 2));
         String[] said = answers.substring(0, end).split(" ");
         Iterator each = gauges.values().iterator();
-        long chosen = Long.parseLong(said[0]);
-        for (int i = 0; each.hasNext(); i += 2) {
-            long punctuation = Long.parseLong(said[i]);
-            long[] setting = {batch, punctuation, Long.parseLong(said[i + 1])};
+        long chosen = watermark(said, 0);
+        everything = true;
+        delay = 0;
+        for (int i = 0; each.hasNext(); i += 4) {
+            long[] setting = {batch, Long.parseLong(said[i]), Long.parseLong(said[i + 1])};
             ((Gauge) each.next()).settings.put(query.id().toString(), setting);
-            chosen = of(chosen, punctuation);
+            delay = Math.max(delay, Long.parseLong(said[i + 2]));
+            chosen = of(chosen, watermark(said, i));
+            everything &= Long.parseLong(said[i + 3]) == EVERY_ROW;
         }
         return chosen;
+    }
+
+    /** The punctuation of a gauge, unless Spark's watermark is to go ahead for a batch. */
+    private static long watermark(String[] said, int place) {
+        long ahead = Long.parseLong(said[place + 3]);
+        return ahead > 0 ? ahead : Long.parseLong(said[place]);
+    }
+
+    /** Tells the tasks of the next batch whether they release every row: not while another stream is waited for. */
+    private void release(boolean every) {
+        query.sparkSession().sparkContext().setLocalProperty(EVERYTHING, every ? "true" : null);
     }
 
     /** By way of a file: a call into Python takes a hundred times as long with as many bytes. */
