@@ -9,7 +9,7 @@ import slackwater as sw
 
 
 def test_the_page_is_up_to_date():
-    assert PAGE.read_text() == write_page(), "run: python -m tests.docs.api_page"
+    assert PAGE.read_text() == write_page(), "run: python -m tests.docs.pages"
 
 
 def test_everything_public_is_on_the_page():

@@ -13,7 +13,7 @@ OPTIONS = [
 
 
 def test_the_page_is_up_to_date():
-    assert PAGE.read_text() == write_page(), "run: python -m tests.docs.options_page"
+    assert PAGE.read_text() == write_page(), "run: python -m tests.docs.pages"
 
 
 @pytest.mark.parametrize("option", OPTIONS)

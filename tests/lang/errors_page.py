@@ -32,7 +32,8 @@ expected there, and what to do. `slackwater explain FILE.sql` finds those of the
 `slackwater run FILE.sql` makes the same checks before it starts one.
 
 Codes: SW-1xx is about the text (SW-126 and SW-16x: about a plan document), SW-2xx about what it means, SW-3xx about
-plans that cannot be run or printed, SW-4xx about files and options, SW-5xx about a pipeline that runs.
+plans that cannot be run or printed, SW-4xx about files and options, SW-5xx about a pipeline that runs. [Errors by
+code](codes.md) has them all, with what to do.
 
 The examples below read these streams. Each message is what is really said: a test runs them all.
 
