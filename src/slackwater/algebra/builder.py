@@ -98,15 +98,25 @@ class Query:
         return Grouped(self.plan, ()).aggregate(**named)
 
     def join(self, other: Query, on: str | None = None) -> Query:
+        """Join with another query. `on` may name columns of both sides; without it the result is the product.
+
+        >>> reads = scan("Readings", "r").window(range="1 minute", slide="1 minute")
+        >>> alarms = scan("Alarms", "a").window(range="1 minute", slide="1 minute")
+        >>> type(reads.join(alarms, on="r.id = a.id").plan).__name__
+        'Join'
+        """
         return Query(Join(self.plan, other.plan, Expr(on, UNKNOWN) if on else None))
 
     def union(self, other: Query) -> Query:
+        """Combine the rows of both queries (UNION ALL); columns are matched by position."""
         return Query(Union(self.plan, other.plan))
 
     def minus(self, other: Query) -> Query:
+        """Keep the rows that have no equal row in the other query, each once (EXCEPT)."""
         return Query(Minus(self.plan, other.plan))
 
     def distinct(self) -> Query:
+        """Keep each row of the relation once."""
         return Query(Distinct(self.plan))
 
     def alias(self, name: str) -> Query:
@@ -114,6 +124,7 @@ class Query:
         return Query(Subquery(name, self.plan))
 
     def emit(self, mode: str = "final", *, sync: bool = False) -> Query:
+        """Emit final rows (`"final"`) or a changelog (`"changes"`); `sync` adds sync rows."""
         return Query(Emit(self.plan, Mode(mode), sync))
 
 
@@ -131,18 +142,23 @@ class Grouped:
         return Query(Aggregate(self.plan, self.by, _named((), named)))
 
     def count(self) -> Query:
+        """Count the rows of each group, in the column `count`."""
         return self.aggregate(count="COUNT(*)")
 
     def sum(self, column: str) -> Query:
+        """Add up a column, in the column `sum`."""
         return self._one("SUM", column)
 
     def avg(self, column: str) -> Query:
+        """Average a column, in the column `avg`."""
         return self._one("AVG", column)
 
     def min(self, column: str) -> Query:
+        """Return the smallest value of a column, in the column `min`."""
         return self._one("MIN", column)
 
     def max(self, column: str) -> Query:
+        """Return the largest value of a column, in the column `max`."""
         return self._one("MAX", column)
 
     def _one(self, function: str, column: str) -> Query:
