@@ -1,8 +1,8 @@
-"""Disorder control, given the punctuations: what enters the record store, the sequence, and what is late.
+"""Disorder control with given punctuations: the record store, the sequence, and the clocks.
 
-Language.md, "Batches, late and lost". In batch N, with P the punctuation in force: (1) a row with t < P is late;
-(2) rows enter the record store and every window that was not emitted in an earlier batch; (3) rows with t < P are
-released in sequence order. A row whose place was released in an earlier batch is not in the sequence.
+In batch N, with P the punctuation in force: (1) a row with t < P is late; (2) rows enter the record store and every
+window that was not emitted in an earlier batch; (3) rows with t < P are released in sequence order. A row whose place
+was released in an earlier batch is not in the sequence.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from slackwater.semantics.rows import Marks, Rejected, Row
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Everything that arrived on a scan: rows in sequence order, each with the batch of its arrival."""
+    """All rows that arrived on a scan, in sequence order, each with the batch of its arrival."""
 
     rows: tuple[Row, ...]
     rejected: tuple[Rejected, ...]
 
 
 def record_store(scan: Scan, feed: Feed) -> Store:
-    """The rows of a feed; those without an event time can have no place and are set aside."""
+    """Return the rows of a feed. Rows without an event time have no place in the sequence and are set aside."""
     names = [each.name for each in scan.fields]
     rows: list[Row] = []
     rejected: list[Rejected] = []
@@ -43,12 +43,12 @@ def record_store(scan: Scan, feed: Feed) -> Store:
 
 
 def sequence(store: Store, clock: Clock) -> list[Row]:
-    """The rows that are released, in order, each with the batch of its release and its number.
+    """Return the released rows in order, each with the batch of its release and its number.
 
-    A row that comes in batch N has its place if t is not below the punctuation of batch N - 1, by which rows were
-    released then. Having its place, it is released in the first batch whose punctuation is beyond t, whenever it
-    came: so the order of release is the order of the sequence. A flush under EMIT CHANGES releases the rows beyond its
-    punctuation as well, at the last tick before it.
+    A row that arrives in batch N has a place if t is not below the punctuation of batch N - 1, by which rows were
+    released then. It is released in the first batch whose punctuation is beyond t, whenever it arrived: so the order of
+    release is the order of the sequence. A flush under EMIT CHANGES releases the rows beyond its punctuation as well,
+    at the last tick before it.
     """
     placed = [row for row in store.rows if row.time >= clock.at(row.batch - 1)]
     if clock.everything:
@@ -63,7 +63,7 @@ def sequence(store: Store, clock: Clock) -> list[Row]:
 
 
 def clocks_of(plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> dict[str, Clock]:
-    """The clock of each stream of a query, all over the batches of the longest feed."""
+    """Return the clock of each stream of a query, all over the batches of the longest feed."""
     used = {node.stream: feeds.get(node.stream, Feed()) for node in walk(plan) if isinstance(node, Scan)}
     batches = max(len(feed.batches) for feed in used.values())
     clocks = {name: Clock.of([batch.punctuation for batch in feed.batches], batches) for name, feed in used.items()}
@@ -74,11 +74,11 @@ def clocks_of(plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> dict[str, C
 
 
 def end_of(plan: Plan, feeds: Mapping[str, Feed]) -> tuple[int, int]:
-    """The punctuation of a flush, and the newest event time of all rows.
+    """Return the punctuation of a flush, and the newest event time of all rows.
 
     The punctuation is the end of time, so that every window is emitted. Under EMIT CHANGES it is one tick after the
-    newest event time of any stream that is not suspect, so that what lives then stays alive. If all rows are suspect,
-    it is one tick after the latest arrival.
+    newest event time of any stream that is not suspect, so that tuples that live then stay alive. If all rows are
+    suspect, it is one tick after the latest arrival.
     """
     rows = [each for scan, policy in controlled(plan) for each in stamps(scan, policy, feeds[scan.stream])]
     furthest = max((time for time, _, _ in rows), default=BEGINNING)
@@ -89,7 +89,7 @@ def end_of(plan: Plan, feeds: Mapping[str, Feed]) -> tuple[int, int]:
 
 
 def controlled(plan: Plan) -> Iterator[tuple[Scan, Policy]]:
-    """The scans of a plan, each with its disorder policy."""
+    """Return the scans of a plan, each with its disorder policy."""
     policies = {
         id(scan): node.policy
         for node in walk(plan)
@@ -101,7 +101,7 @@ def controlled(plan: Plan) -> Iterator[tuple[Scan, Policy]]:
 
 
 def stamps(scan: Scan, policy: Policy, feed: Feed) -> list[tuple[int, int, bool]]:
-    """Event time and arrival of each row, and whether it is suspect: stamped more than SKEW after its arrival.
+    """Return event time and arrival of each row, and whether it is suspect: stamped more than SKEW after its arrival.
 
     A row without an arrival is not suspect: it counts as arrived at its event time.
     """

@@ -1,7 +1,7 @@
-"""Finite streams as they arrive: batches of rows, a punctuation after each, and the clock that these make.
+"""Finite streams as they arrive: batches of rows, a punctuation after each, and the resulting clock.
 
-Batches are numbered from 0. The punctuation in force in batch N is the one given after batch N - 1; before the first
-it is the beginning of time.
+Batches are numbered from 0. The punctuation in force in batch N is the one given after batch N - 1; before the first it
+is the beginning of time.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from itertools import pairwise
 from typing import Any
 
 BEGINNING = -(2**63)
-"""The punctuation before anything was seen: nothing is late."""
+"""The punctuation before the first batch: no row is late."""
 END_OF_TIME = 2**63 - 1
-"""The punctuation of a flush under EMIT FINAL, and the end of a lifetime that has none."""
+"""The punctuation of a flush under EMIT FINAL, and the end of a lifetime without an end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows in the order of their arrival, and the punctuation that the controller gives after having seen them.
+    """Rows in order of arrival, and the punctuation that the controller gives after them.
 
-    None repeats the punctuation before. An empty batch is a batch.
+    None repeats the previous punctuation. A batch may be empty.
     """
 
     rows: tuple[Mapping[str, Any], ...] = ()
@@ -42,7 +42,7 @@ class Feed:
     def of(
         cls, rows: Sequence[Mapping[str, Any]], punctuations: Sequence[int | None] = (), cuts: Iterable[int] = ()
     ) -> Feed:
-        """Rows cut before the given positions; punctuations in order, missing ones repeat the last."""
+        """Return the rows cut before the given positions. Missing punctuations repeat the last one."""
         edges = [0, *cuts, len(rows)]
         parts = [tuple(rows[start:end]) for start, end in pairwise(edges)]
         given = [*punctuations, *[None] * max(0, len(parts) - len(punctuations))]
@@ -66,7 +66,7 @@ class Clock:
 
     @classmethod
     def of(cls, punctuations: Sequence[int | None], batches: int) -> Clock:
-        """The clock of one stream over so many batches."""
+        """Return the clock of one stream over `batches` batches."""
         in_force, latest = [BEGINNING], BEGINNING
         for mark in [*punctuations, *[None] * batches]:
             latest = latest if mark is None else max(latest, mark)
@@ -74,7 +74,7 @@ class Clock:
         return cls(tuple(in_force[:batches]))
 
     def ended(self, end: int, furthest: int) -> Clock:
-        """The clock with a flush: one more batch, in which the punctuation is `end`, and which releases every row.
+        """Return the clock with a flush: one more batch, in which the punctuation is `end` and every row is released.
 
         If the `furthest` row is beyond `end`, there must be a tick in which it is released.
         """
@@ -82,27 +82,30 @@ class Clock:
         return Clock((*self.in_force, max([*(mark + rest for mark in self.in_force), end])), rest)
 
     def at(self, batch: int) -> int:
-        """The punctuation in force in a batch; before the first batch, the beginning of time."""
+        """Return the punctuation in force in a batch; before the first batch, the beginning of time."""
         return self.in_force[batch] if batch >= 0 else BEGINNING
 
     def first_beyond(self, time: int) -> int | None:
-        """The first batch in which the punctuation is greater than `time`: what ends at `time` is complete there."""
+        """Return the first batch whose punctuation is greater than `time`.
+
+        A window that ends at `time` is complete there.
+        """
         return next((batch for batch, mark in enumerate(self.in_force) if mark > time), None)
 
     def slower(self, other: Clock) -> Clock:
-        """The clock of what needs both: the smaller punctuation."""
+        """Return the clock of an operator that needs both streams: the smaller punctuation of each batch."""
         slower = tuple(min(one, two) for one, two in zip(self.in_force, other.in_force, strict=True))
         return Clock(slower, self.everything and other.everything)
 
     def slotted(self, length: int) -> Clock:
-        """The clock of what is known only when a slot of this length has passed."""
+        """Return the clock of rows that are known only when a slot of this length has passed."""
         ends = (BEGINNING, END_OF_TIME)
         slotted = tuple(mark if mark in ends else mark - mark % length for mark in self.in_force)
         return Clock(slotted, self.everything)
 
     @property
     def latest(self) -> int:
-        """The last punctuation that was given, a flush apart."""
+        """The last punctuation, without a flush."""
         return max((mark for mark in self.in_force if mark != END_OF_TIME), default=BEGINNING)
 
     @property

@@ -19,13 +19,14 @@ from slackwater.semantics.streams import Run, is_jump, window_of
 
 
 def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Answer:
-    """What a plan answers. `feeds` has a feed for each stream by name; a stream without one is empty.
+    """Return the answer of a plan. `feeds` has a feed for each stream by name; a stream without one is empty.
 
-    With `flush` one more batch follows the last, in which the punctuation of every stream is the end of time; under
-    EMIT CHANGES it is one tick after the newest row that is not suspect, so that what lives then stays alive, and
+    With `flush` one more batch follows the last, in which the punctuation of every stream is the end of time. Under
+    EMIT CHANGES it is one tick after the newest row that is not suspect, so that tuples that live then stay alive, and
     suspect rows are released at that time.
-    Batch N of the run takes in batch N of every feed; a feed that has ended gives empty batches. A stream that is read
-    twice is punctuated alike for both readers, whatever their policies say: the punctuations are given.
+
+    Batch N of the run reads batch N of every feed; a feed that has ended supplies empty batches. If a stream is read
+    twice, both readers get the same given punctuations, whatever their policies say.
     """
     root = plan if isinstance(plan, Emit) else Emit(plan)
     root = replace(root, child=apart(root.child))
@@ -46,12 +47,12 @@ def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Ans
 
 
 def apart(plan: Plan) -> Plan:
-    """The same plan, in which no two operators are the same object: a self-join reads its stream twice."""
+    """Return the same plan with every operator as a separate object, because a self-join reads its stream twice."""
     return replace(plan) if not inputs(plan) else with_inputs(plan, tuple(apart(each) for each in inputs(plan)))
 
 
 def columns_of(plan: Plan) -> list[str]:
-    """The names of a result's columns; with the alias where the name alone is not unique."""
+    """Return the names of a result's columns, with the alias if the name is not unique."""
     schema = schema_of(plan)
     return [schema.reference(field) for field in schema.fields]
 
@@ -61,7 +62,7 @@ def named(names: list[str], row: Row) -> dict[str, Value]:
 
 
 def change_rows(run: Run, plan: Plan, log: Log) -> Iterator[Change]:
-    """The changelog that has come, ordered by start, then end: a negative tuple is a point, so it comes first."""
+    """Return the changelog so far, ordered by start, then end. A negative tuple is a point, so it comes first."""
     numbers: dict[Temporal, int] = {}
     clock, names = run.clock(plan), columns_of(plan)
     for event in sorted(log, key=lambda event: (event.at, event.positive, event.tuple.end)):
@@ -76,7 +77,7 @@ def change_rows(run: Run, plan: Plan, log: Log) -> Iterator[Change]:
 
 
 def sync_rows(run: Run, plan: Plan) -> Iterator[Sync]:
-    """WIN 6: one sync tuple at the end of every extent that holds a row, whether or not a result came of it."""
+    """Return one sync tuple at the end of every extent that holds a row, with or without a result (WIN 6)."""
     windows = below_frequencies(plan)
     come = [each for each in run.evaluated(windows) if held(run, windows, each)]
     for boundary in sorted({each.boundary for each in come if each.boundary is not None}):
@@ -86,7 +87,7 @@ def sync_rows(run: Run, plan: Plan) -> Iterator[Sync]:
 
 
 def below_frequencies(plan: Plan) -> Plan:
-    """The part of a query whose instants are its extents: what stands below a frequency on the result."""
+    """Return the part of a query below a frequency on its result. Its instants are the extents of the query."""
     match plan:
         case Select(child=child) | Project(child=child):
             return below_frequencies(child)
@@ -97,7 +98,7 @@ def below_frequencies(plan: Plan) -> Plan:
 
 
 def held(run: Run, plan: Plan, instant: Instant) -> bool:
-    """Whether any window below an operator holds a row at an instant."""
+    """Return whether any window below an operator holds a row at an instant."""
     if window_of(plan) is not None:
         return bool(run.relation(plan, instant))
     return any(held(run, each, instant) for each in inputs(plan))

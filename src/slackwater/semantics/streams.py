@@ -1,6 +1,7 @@
-"""The result stream of a plan, given what arrived: which instants there are, what each holds, what it emits.
+"""The result stream of a plan over the arrived rows: its instants, the relation at each, and the emitted rows.
 
 Three views of an operator:
+
 - `stream`: its rows in sequence, each with the batch in which it appears;
 - `instants`: when it is evaluated;
 - `relation`: the rows that it has at an instant.
@@ -51,9 +52,9 @@ from slackwater.semantics.windows import boundary_window, extents_of, parts, row
 
 @dataclass(frozen=True, slots=True)
 class Picked:
-    """A window and when it is evaluated, whether the frequency stands above it or was pushed into it.
+    """A window and its instants, whether the frequency is above the window or inside it.
 
-    `by` takes the stream apart; `count_by` says per what the instants of a tuple frequency are counted.
+    `by` partitions the stream; `count_by` says per which columns the instants of a tuple frequency are counted.
     """
 
     child: Plan
@@ -69,14 +70,17 @@ class Picked:
 
 
 def window_of(plan: Plan) -> Picked | None:
-    """The window that an operator is: `Window`, or `Frequency` over a window that is evaluated at every row."""
+    """Return an operator as a window: a `Window`, or a `Frequency` over a window at every row.
+
+    None for other operators.
+    """
     match plan:
         case Frequency(child=Window(every=every) as window, by=by, strict=strict) if every == ONE_TUPLE:
             return Picked(window.child, window.range, plan.every, window.by or by, by, strict)
         case Window(child=child, range=length, every=every, by=by):
             return Picked(child, length, every, by, by)
         case Subquery() | View() | Frequency() if instants_of(plan).at_boundaries:
-            # What has its own boundaries is read at them: its relation there is what it emitted there.
+            # A source with boundaries of its own is read at them: its relation holds the rows that it emitted there.
             slide = instants_of(plan).every
             return Picked(plan, slide, slide, (), ())
         case _:
@@ -85,7 +89,7 @@ def window_of(plan: Plan) -> Picked | None:
 
 @dataclass
 class Run:
-    """One plan over one set of feeds; what was worked out once is kept. Every operator is an object of its own."""
+    """One plan over one set of feeds. Computed rows are cached by operator, so operators must be separate objects."""
 
     clock_of_inputs: Clock
     stores: Mapping[int, Store]
@@ -101,9 +105,9 @@ class Run:
         return cls(clock, stores, {id(node): number for number, node in enumerate(walk(plan))})
 
     def clock(self, plan: Plan) -> Clock:
-        """The punctuations of an operator's stream: no row below them is to come.
+        """Return the punctuations of an operator's stream: no later row is below them.
 
-        A query has one clock, the slowest of its inputs; the last row of a slot is known when the slot has passed.
+        A query has one clock, the slowest of its inputs. The last row of a slot is known when the slot has passed.
         """
         match plan:
             case Scan():
@@ -115,7 +119,7 @@ class Run:
                 return clock.slower(others[0]) if others else clock
 
     def arrivals(self, plan: Plan) -> list[Row]:
-        """The record store as an extent sees it: every row, late or not, with the batch in which it came."""
+        """Return the record store as an extent sees it: every row, late or not, with the batch of its arrival."""
         if id(plan) not in self.stored:
             self.stored[id(plan)] = self._arrivals(plan)
         return self.stored[id(plan)]
@@ -134,7 +138,7 @@ class Run:
                 return self.stream(plan)
 
     def stream(self, plan: Plan) -> list[Row]:
-        """The rows of an operator in sequence, each with the batch in which it appears."""
+        """Return the rows of an operator in sequence, each with the batch in which it appears."""
         if id(plan) not in self.kept:
             self.kept[id(plan)] = self._stream(plan)
         return self.kept[id(plan)]
@@ -168,15 +172,15 @@ class Run:
                 return self.emitted(plan)
 
     def appearing(self, plan: Plan, rows: list[Row]) -> list[Row]:
-        """The rows that can be seen by this operator's clock, with the batch in which they can."""
+        """Return the rows that are visible by this operator's clock, with the batch from which they are."""
         clock = self.clock(plan)
         seen = [(row, clock.first_beyond(row.time)) for row in rows]
         return [replace(row, batch=batch) for row, batch in seen if batch is not None]
 
     def emitted(self, plan: Plan) -> list[Row]:
-        """What the instants of a windowed operator emit, one instant after the other.
+        """Return the rows that the instants of a windowed operator emit, one instant after the other.
 
-        A row-level instant emits only what the new row contributes, any other the whole relation.
+        A row-level instant emits only the contribution of the new row, any other instant the whole relation.
         """
         rows: list[Row] = []
         for instant in self.evaluated(plan):
@@ -187,13 +191,13 @@ class Run:
         return rows
 
     def evaluated(self, plan: Plan) -> list[Instant]:
-        """The instants that have come, in order, each with its batch."""
+        """Return the instants that have passed, in order, each with its batch."""
         clock = self.clock(plan)
         come = [(instant, clock.first_beyond(instant.time)) for instant in self.instants(plan)]
         return [replace(instant, batch=batch) for instant, batch in come if batch is not None]
 
     def instants(self, plan: Plan) -> list[Instant]:
-        """When an operator is evaluated: when its input is; with two inputs, when either is."""
+        """Return when an operator is evaluated: whenever one of its inputs is."""
         window = window_of(plan)
         if window is not None:
             return self.boundaries(plan, window) if window.at_boundaries else self.row_instants(plan, window)
@@ -207,7 +211,10 @@ class Run:
                 return [Instant(row.time, row, self.numbers[id(plan)], whole=False) for row in self.stream(plan)]
 
     def row_instants(self, plan: Plan, window: Picked) -> list[Instant]:
-        """Every row of the input, or every n-th; only with FREQUENCY 1 TUPLE does an instant emit its own row alone."""
+        """Return an instant for every row of the input, or every n-th.
+
+        Only with FREQUENCY 1 TUPLE does an instant emit just its own row.
+        """
         schema = schema_of(window.child)
         count_by, part = by_columns(window.count_by, schema), by_columns(window.by, schema)
         rows = picked(self.stream(window.child), window.every, window.strict, lambda row: row.time, count_by)
@@ -215,7 +222,10 @@ class Run:
         return [Instant(row.time, row, self.numbers[id(plan)], part=part(row), whole=whole) for row in rows]
 
     def boundaries(self, plan: Plan, window: Picked) -> list[Instant]:
-        """The boundaries at which some row is in the window, per part; results carry the boundary minus one tick."""
+        """Return the boundaries at which some row is in the window, per part.
+
+        Results carry the boundary minus one tick.
+        """
         part = by_columns(window.by, schema_of(window.child))
         found = {
             (boundary, key)
@@ -228,10 +238,10 @@ class Run:
         ]
 
     def boundaries_of(self, plan: Plan, window: Picked, rows: list[Row]) -> set[int]:
-        """The boundaries that have rows of one part before them.
+        """Return the boundaries that have rows of one part before them.
 
-        The last n rows are there at every boundary after the first row; a flush ends that at the first boundary after
-        the last row, where the last window that differs from the one before it can stand.
+        The last n rows are present at every boundary after the first row. A flush ends that at the first boundary after
+        the last row, because later windows would hold the same rows.
         """
         slide = window.every.amount
         if window.range.is_time:
@@ -243,7 +253,7 @@ class Run:
         return set(range(first, until + 1, slide))
 
     def seen_by(self, plan: Plan, window: Picked) -> list[Row]:
-        """The rows that a window looks at: an extent sees the record store; what counts rows, the sequence."""
+        """Return the rows that a window reads: the record store for an extent, else the sequence."""
         if window.child is plan:
             return self.stream(plan)
         if window.at_boundaries and window.range.is_time:
@@ -251,7 +261,7 @@ class Run:
         return self.stream(window.child)
 
     def relation(self, plan: Plan, instant: Instant) -> list[Row]:
-        """The rows of an operator at an instant."""
+        """Return the rows of an operator at an instant."""
         window = window_of(plan)
         if window is not None:
             return self.window_rows(plan, window, instant)
@@ -276,7 +286,7 @@ class Run:
                 return [marked(row, instant, instant.cause) for row in rows]
 
     def window_rows(self, plan: Plan, window: Picked, instant: Instant) -> list[Row]:
-        """The rows in the window of the instant's part, or of every part, in sequence order."""
+        """Return the rows in the window of the instant's part, or of every part, in sequence order."""
         part = by_columns(window.by, schema_of(window.child))
         seen = self.up_to(plan, self.seen_by(plan, window), instant)
         held: list[Row] = []
@@ -291,13 +301,13 @@ class Run:
                 inside = row_window(rows, instant.time, window.range)
                 marks = Marks(instant.time, len(rows))
             for row in inside:
-                # Rows that an operator emitted at its own boundaries keep the extent that they were computed from.
+                # Rows that an operator emitted at its own boundaries keep the start of their extent.
                 start = row.marks.window_start if window.child is plan else marks.window_start
                 held.append(replace(row, marks=replace(marks, window_start=start), new=row is instant.cause))
         return sorted(held, key=lambda row: row.place)
 
     def up_to(self, plan: Plan, rows: list[Row], instant: Instant) -> list[Row]:
-        """The rows that are known at an instant: come by its batch; at a row, not after it in sequence order."""
+        """Return the rows known at an instant: arrived by its batch and, at a row, not after it in sequence order."""
         if instant.cause is None:
             return [row for row in rows if row.batch <= instant.batch]
         leaf = self.numbers[id(plan)]
@@ -305,7 +315,7 @@ class Run:
 
 
 def is_jump(plan: Plan) -> bool:
-    """Whether a frequency picks the instants of a window rather than rows."""
+    """Return whether a frequency picks the instants of a window rather than rows."""
     return isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
 
 
@@ -315,6 +325,6 @@ def marked(row: Row, instant: Instant, cause: Row | None) -> Row:
 
 
 def by_columns(references: tuple[str, ...], schema: Schema) -> Any:
-    """What takes rows apart: the values of the partition columns, as GROUP BY compares them."""
+    """Return a function from a row to its partition: the values of the partition columns, as GROUP BY compares them."""
     scope = scope_of(schema)
     return lambda row: orders(scope.value(reference, row) for reference in references)
