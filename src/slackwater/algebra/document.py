@@ -14,6 +14,7 @@ from slackwater.errors import QueryError, nearest
 
 VERSION = 1
 DEEPEST = 200
+"""The most nested operators of a document. Deeper ones could exhaust the stack."""
 OPERATORS = {node.__name__.lower(): node for node in NODES}
 
 

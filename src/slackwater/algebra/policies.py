@@ -9,6 +9,7 @@ from slackwater.algebra.nodes import Policy
 from slackwater.defaults import IDLE_SECONDS, SKEW_SECONDS
 
 DEFAULT_DRATIO = 0.001
+"""The share of rows that may be late if a query states none. A larger share holds rows for a shorter time."""
 DEFAULT_ESTIMATOR = "budget"
 DEFAULT_IDLE = Length.of(IDLE_SECONDS, "seconds").amount
 DEFAULT_SKEW = Length.of(SKEW_SECONDS, "seconds").amount

@@ -17,6 +17,7 @@ FRACTIONS = ("decimal", "float", "double")
 TIMES = ("date", "timestamp_ntz", "timestamp")
 """Each type can be cast to the types after it."""
 MOST_DIGITS = 38
+"""The most digits of Spark's DECIMAL."""
 
 
 def common_type(one: str, two: str) -> str | None:

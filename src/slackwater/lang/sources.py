@@ -26,7 +26,7 @@ class Windowing:
         return self.bracket.get(word) if self.bracket else None
 
     def wattr(self) -> exp.Column | None:
-        """The windowing attribute, if the bracket names one."""
+        """Return the windowing attribute, if the bracket names one."""
         found = self.clause("WATTR")
         return found.columns[0] if found else None
 

@@ -17,6 +17,7 @@ from slackwater.semantics.rows import Value
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 WIDTHS = {"tinyint": 8, "smallint": 16, "int": 32, "bigint": 64}
 SECOND = 1_000_000
+"""Microseconds."""
 WHOLE = re.compile(r"[+-]?[0-9]+")
 EXACT = Context(prec=76)
 

@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 EPOCH = 1_700_000_000  # seconds since 1970: streams start at a plausible date
-YEAR = 365 * 86_400.0
+YEAR = 365 * 86_400.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ import numpy as np
 from slackwater.algebra.schema import UNKNOWN
 
 SECOND = 1_000_000
+"""Microseconds."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NULL = "-"
 DURATION = "duration"
