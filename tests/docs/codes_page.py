@@ -88,7 +88,7 @@ def write_page() -> str:
 
 def _cell(text: str) -> str:
     plain = " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
-    return re.sub(r"([*_`\[\]])", r"\\\1", plain)
+    return re.sub(r"([*_`\[\]()])", r"\\\1", plain)
 
 
 if __name__ == "__main__":
