@@ -30,6 +30,8 @@ COMMANDS = [
     if line.startswith("$ ")
 ]
 
+CONNECT = ROOT / "docs" / "connect.md"
+"""Its program cannot run beside a classic session: tests/spark/connect runs it."""
 OWN_TESTS = ("semantics.md", "laws.md")
 PAGES = list({each.file: each for each in blocks("example") if each.file.name not in OWN_TESTS}.values())
 
@@ -76,7 +78,7 @@ def test_commands_work(block: Block, command: str):
 @pytest.mark.spark
 @pytest.mark.parametrize(
     "file",
-    [file for file in documents() if any(block.file == file for block in blocks("python"))],
+    sorted({block.file for block in blocks("python")} - {CONNECT}),
     ids=lambda f: f.name,
 )
 def test_python_runs(file: Path, spark):

@@ -103,3 +103,12 @@ def quoted(name: str) -> str:
     '`a.b`'
     """
     return "`" + name.replace("`", "``") + "`"
+
+
+def batch_time(event: Column) -> Column:
+    """Return the time of the micro-batch in milliseconds, beside each row's `event` time.
+
+    As an element of an array that depends on the row it is no constant of the generated code, which Spark would have to
+    compile anew for every batch.
+    """
+    return F.get(F.array(F.unix_millis(F.current_timestamp())), event.bitwiseAND(F.lit(0)).cast("int"))

@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from slackwater.errors import RunError
 from slackwater.spark.shim.log import start_jvm
 from slackwater.spark.shim.versions import INSTALLED, warn_unsupported
+from slackwater.spark.shim.workers import is_connect
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 MOST_PARTITIONS = 200
@@ -48,6 +49,9 @@ def local_session(
     A `brief` session runs no query: its JVM is made to start quickly, not to run quickly.
     """
     warn_unsupported()
+    active = SparkSession.getActiveSession()
+    if active is not None and is_connect(active):
+        raise without_driver("a session of its own", "this process has a session of Spark Connect")
     settings = _settings(master, brief) | dict(options or {})
     if SparkContext._active_spark_context is None:
         os.environ["PYSPARK_PYTHON"] = python_of_workers(master, settings)
@@ -71,15 +75,25 @@ def python_of_workers(master: str, settings: Mapping[str, str]) -> str:
     return sys.executable if master.startswith("local") else os.environ.get("PYSPARK_PYTHON", sys.executable)
 
 
-def require_state_store(session: SparkSession) -> None:
-    """The fused operator keeps its state with `transformWithState`, which only RocksDB can host.
+def without_driver(what: str, why: str) -> RunError:
+    """Return the error of a command that needs Spark's driver in its own process."""
+    return RunError(
+        "SW-505",
+        f"{what} needs Spark's driver in its own process: {why}",
+        expected="a classic session of Spark, as in a process that has not called SparkSession.builder.remote",
+        hint="with Spark Connect use sw.sql or sw.with_disorder_control, and start the query with writeStream",
+    )
+
+
+def require_state_store(session: SparkSession, of: str = "the fused operator") -> None:
+    """Check that the session keeps state in RocksDB, which `transformWithState` needs.
 
     The setting belongs to the whole session, so it is never changed behind the back of its other queries.
     """
     if session.conf.get(STATE_STORE, "") != ROCKSDB:
         raise RunError(
             "SW-501",
-            "the session's state store cannot hold the state of the fused operator",
+            f"the session's state store cannot hold the state of {of}",
             expected=f"{STATE_STORE} = {ROCKSDB}",
             hint=f"set it before the query starts: spark.conf.set('{STATE_STORE}', '{ROCKSDB}')",
         )

@@ -9,7 +9,8 @@ import pytest
 from slackwater.algebra.nodes import Policy
 from slackwater.errors import RunError
 from slackwater.spark.watermark import steering
-from slackwater.spark.watermark.steering import ENDED, Controls, Request, Spec
+from slackwater.spark.watermark.spec import Spec
+from slackwater.spark.watermark.steering import ENDED, Controls, Request
 
 SPEC = Spec("ts-0badcafe", Policy(dratio=0.01), in_arrival_order=True, named=False)
 OTHER = Spec("two words-0badcafe", Policy(slack=3, estimator="adaptive"), in_arrival_order=False, named=True)

@@ -14,7 +14,7 @@ from slackwater.algebra.nodes import Disorder, Item, Scan
 from slackwater.algebra.schema import Expr
 from slackwater.errors import InputError, nearest
 from slackwater.spark.relation import Relation, column_name, quoted
-from slackwater.spark.watermark.control import Reads, clock_of
+from slackwater.spark.watermark.control import Reads
 
 Inputs = Mapping[str, DataFrame]
 
@@ -44,9 +44,9 @@ class Entry:
             df = df.where(relation.column(condition))
         return df.select(*(relation.column(item.expr).alias(item.name) for item in self.columns))
 
-    def clock(self, streams: Inputs) -> DataFrame | None:
-        """The punctuations that the stream brings along, if it does."""
-        return clock_of(stream_of(self.scan, streams))
+    def clock(self, streams: Inputs, reads: Reads) -> DataFrame | None:
+        """Return the punctuations of the stream that come as rows, if they do; `rows` has been asked before."""
+        return reads.clock(stream_of(self.scan, streams), self.scan.stream)
 
 
 def types_in(rows: DataFrame) -> dict[str, str]:

@@ -35,10 +35,10 @@ def needs_order(call: Tree) -> bool:
     return type(_bare(call)) in (*EDGES, exp.ArrayAgg)
 
 
-def depends_on_order(plan: Plan) -> bool:
-    """Whether some aggregate of a plan depends on the order of the rows."""
-    items = [item for node in walk(plan) if isinstance(node, Aggregate) for item in node.aggregates]
-    return any(needs_order(parsed(item.expr.sql)) for item in items)
+def ordered_aggregate(plan: Plan) -> Aggregate | None:
+    """Return the first aggregate of a plan whose result depends on the order of the rows; None if there is none."""
+    found = [node for node in walk(plan) if isinstance(node, Aggregate)]
+    return next((node for node in found if any(needs_order(parsed(item.expr.sql)) for item in node.aggregates)), None)
 
 
 def is_distinct(call: Tree) -> bool:

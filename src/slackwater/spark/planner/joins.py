@@ -29,7 +29,7 @@ def joined(left: Relation, right: Relation, condition: Expr | None) -> Relation:
     one = _keyed(left, [mine for mine, _ in keys], LEFT)
     two = _keyed(right, [other for _, other in keys], RIGHT)
     names = [_key(number) for number in range(len(keys))]
-    met = one.unionByName(two, allowMissingColumns=True).withColumn(BOUNDARY, marked(F.col(BOUNDARY)))
+    met = _marked(one.unionByName(two, allowMissingColumns=True))
     sides = met.groupBy(BOUNDARY, *names).agg(*(F.collect_list(side).alias(side) for side in (LEFT, RIGHT)))
     pairs = sides.withColumn(LEFT, F.explode(LEFT)).withColumn(RIGHT, F.explode(RIGHT))
     df = pairs.select(BOUNDARY, f"{LEFT}.*", f"{RIGHT}.*")
@@ -54,7 +54,7 @@ def without(left: Relation, right: Relation) -> Relation:
 
 def _marked(df: DataFrame) -> DataFrame:
     """The boundary of a union is that of its sides; Spark is told once more."""
-    return df.withColumn(BOUNDARY, marked(F.col(BOUNDARY)))
+    return df.select(*(marked(F.col(name)) if name == BOUNDARY else F.col(quoted(name)) for name in df.columns))
 
 
 def _keyed(relation: Relation, keys: list[str], side: str) -> DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.columns import schema_of
@@ -31,7 +31,7 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.algebra.schema import Field, Schema
 from slackwater.spark.operator.entry import stream_of
-from slackwater.spark.planner.aggregates import aggregated, depends_on_order
+from slackwater.spark.planner.aggregates import aggregated, ordered_aggregate
 from slackwater.spark.planner.fused.changes import DEFAULT, Form
 from slackwater.spark.planner.fused.fuse import fuse
 from slackwater.spark.planner.joins import joined, united, without
@@ -42,7 +42,8 @@ from slackwater.spark.planner.ways import Host, way_of
 from slackwater.spark.planner.windows import completed, distinct, with_extents
 from slackwater.spark.relation import ARRIVED, BATCH, PLACE, TIME, Relation, column_name, quoted
 from slackwater.spark.shim.driver import row_places
-from slackwater.spark.watermark.control import Reads, clock_of, clocked
+from slackwater.spark.watermark.control import Reads, clocked
+from slackwater.spark.watermark.hosts import GAUGE
 
 Inputs = Mapping[str, DataFrame]
 """The DataFrame of each stream, by the name that the plan's scans give."""
@@ -56,10 +57,11 @@ def compile_plan(plan: Plan, streams: Inputs, ticks: DataFrame | None = None, fo
     DataFrames the answer is that over the whole input, in which nothing is late. `form` is how changes are written;
     `ticks` tell of time that passes while no row comes.
     """
-    if way_of(plan).host is Host.FUSED:
-        return fuse(plan, streams, Reads(ticks), form)
+    reads = Reads(ticks)
+    if way_of(plan, placed=reads.host(session_of(streams)) == GAUGE).host is Host.FUSED:
+        return fuse(plan, streams, reads, form)
     covers = tuple(covered(plan, is_entry))
-    native = Native(streams, named_in(plan, is_entry), covers, Reads(ticks), depends_on_order(plan))
+    native = Native(streams, named_in(plan, is_entry), covers, reads, ordered_aggregate(plan) is not None)
     relation = completed(native.relation(plan))
     names = dict(zip(relation.names, schema_of(plan).names, strict=True))
     if isinstance(plan, Emit) and plan.sync:
@@ -138,7 +140,11 @@ class Native:
         rows = _uncontrolled(plan, read, self.ordered)
         if any(each is plan for each in self.covered):
             rows = narrowed(rows, self.names)
-        return replace(rows, df=clocked(rows.df, TIME, clock_of(df))) if df.isStreaming else rows
+        return replace(rows, df=clocked(rows.df, TIME, self.reads.clock(df, scan.stream))) if df.isStreaming else rows
+
+
+def session_of(streams: Inputs) -> SparkSession:
+    return next(iter(streams.values())).sparkSession
 
 
 def is_entry(plan: Plan) -> bool:

@@ -9,6 +9,7 @@ from math import ceil
 from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import Aggregate, Emit, Frequency, Join, Mode, Plan, Scan, Window, emits_changes, walk
 from slackwater.errors import QueryError
+from slackwater.spark.planner.aggregates import ordered_aggregate
 from slackwater.spark.planner.fused import fuse as fused
 from slackwater.spark.planner.obstacles import Obstacle, obstacles, unsupported
 
@@ -31,15 +32,15 @@ class Way:
     reason: str
 
 
-def way_of(plan: Plan) -> Way:
-    """The way to run a plan; an error if there is none.
+def way_of(plan: Plan, *, placed: bool = True) -> Way:
+    """The way to run a plan; an error if there is none. `placed` says whether rows have their position in the source.
 
     Spark's own operators wherever it has them, since a row then never leaves the JVM. Two things speak for the fused
     operator: what Spark has no operator for, and extents that overlap so much that copying every row into each of
     them (RANGE / SLIDE) is dearer. Two chained aggregates would be panes as well, but lose a late row once its pane
     is closed, when wider extents are still open: not the rule of the language.
     """
-    obstacle = next(obstacles(plan), None)
+    obstacle = next(obstacles(plan), None) or (None if placed else _order(plan))
     if obstacle is not None:
         return _without_operator(plan, obstacle)
     copies = copies_of(plan)
@@ -65,6 +66,12 @@ def _copies(node: Plan) -> int:
     if not (instants.window.is_time and instants.every.is_time):
         return 1
     return ceil(instants.window.amount / instants.every.amount)
+
+
+def _order(plan: Plan) -> Obstacle | None:
+    """What in a plan needs the position of rows, which Spark's public API does not give."""
+    node = ordered_aggregate(plan)
+    return Obstacle(node, "Spark Connect does not give the position of a row in its source") if node else None
 
 
 def _dear(plan: Plan) -> str | None:

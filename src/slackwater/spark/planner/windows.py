@@ -27,19 +27,19 @@ def with_extents(relation: Relation, length: int, slide: int, by: tuple[str, ...
     # Spark starts windows at multiples of the slide; here the *ends* must be such.
     overlap = slide <= length
     window = F.window(TIME, _ticks(length if overlap else slide), _ticks(slide), _ticks(-length % slide * overlap))
-    df = relation.df.withColumn(WINDOW, window).withColumn(BOUNDARY, marked(F.col(f"{WINDOW}.end"))).drop(WINDOW)
+    df = relation.df.select("*", window.alias(WINDOW)).select("*", marked(F.col(f"{WINDOW}.end"))).drop(WINDOW)
     if not overlap:
         # Extents with gaps between them, which Spark refuses: slots of one slide, of which only the end counts.
         df = df.where(F.col(TIME) >= F.expr(earlier(length)))
     parts = {f"__part_{number}": relation.spelled(reference) for number, reference in enumerate(by)}
-    df = df.withColumns({part: F.col(quoted(str(name))) for part, name in parts.items()})
+    df = df.select("*", *(F.col(quoted(str(name))).alias(part) for part, name in parts.items()))
     return replace(relation, df=df, extent=length, complete=False, parts=tuple(parts))
 
 
 def with_ticks(relation: Relation) -> Relation:
     """The rows of a stream as extents of one tick: a row has its place until the punctuation is beyond it."""
     df = relation.df.where(F.col(TIME).isNotNull())
-    df = df.withColumn(BOUNDARY, marked(F.col(TIME) + F.expr(f"INTERVAL '{TICK}' MICROSECOND")))
+    df = df.select("*", marked(F.col(TIME) + F.expr(f"INTERVAL '{TICK}' MICROSECOND")))
     return replace(relation, df=df, extent=TICK)
 
 
@@ -78,7 +78,10 @@ def distinct(relation: Relation) -> Relation:
 
 
 def marked(boundary: Column) -> Column:
-    """The column BOUNDARY, with the mark by which Spark's operators know that the watermark is its own."""
+    """Return the column BOUNDARY with the mark by which Spark's operators know that the watermark is its own.
+
+    Add it with `select`: Spark Connect loses the mark in `withColumn`.
+    """
     return boundary.alias(BOUNDARY, metadata={WATERMARKED: 0})
 
 

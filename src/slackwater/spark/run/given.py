@@ -25,7 +25,7 @@ from slackwater.spark.relation import quoted
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.watermark.accounts import stream_of
 from slackwater.spark.watermark.gauged import controls_of
-from slackwater.spark.watermark.steering import Spec
+from slackwater.spark.watermark.spec import Spec
 
 FIRST_FILE = 1_600_000_000
 """Seconds since 1970: Spark takes files in the order of their modification times, so each batch gets one of its own."""

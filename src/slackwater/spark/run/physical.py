@@ -32,11 +32,12 @@ from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.spark.batches import Batch
 from slackwater.spark.planner.fused.fuse import chains, describe
 from slackwater.spark.planner.fused.split import split
-from slackwater.spark.planner.plan import compile_plan, is_entry
+from slackwater.spark.planner.plan import compile_plan, is_entry, scan_of, session_of
 from slackwater.spark.planner.ways import Host, copies_of, way_of
 from slackwater.spark.run.sides import Beside
 from slackwater.spark.run.views.reading import is_log
 from slackwater.spark.shim.driver import explain
+from slackwater.spark.watermark.hosts import ABOUT, GAUGE, host_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +62,31 @@ class Physical:
 
 def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     """How `compile_plan` runs a plan over these streams; nothing is started."""
-    way = way_of(plan)
+    host = host_of(session_of(streams))
+    way = way_of(plan, placed=host == GAUGE)
     reason = way.reason
     if way.host is Host.FUSED:
         computed = ", ".join(split(plan).computed)
         reason = f"{reason}; {describe(plan, chain=chains(streams))}"
         reason += f"; Spark computes before it: {computed}" if computed else ""
-    return Physical(way.host, reason, placements(plan), explain(compile_plan(plan, streams)))
+    return Physical(way.host, reason, placements(plan, host), explain(compile_plan(plan, streams)))
 
 
-def placements(plan: Plan) -> tuple[Placed, ...]:
-    """Return who runs each operator of a plan, the root first, then each input with all that is below it."""
-    host = way_of(plan).host
+def placements(plan: Plan, control: str = GAUGE) -> tuple[Placed, ...]:
+    """Return who runs each operator of a plan, the root first, then each input with all that is below it; `control`
+    names the host of the controllers."""
+    host = way_of(plan, placed=control == GAUGE).host
     after = split(plan).after if host is Host.FUSED else None
     steps = after.steps if after else ()
-    return tuple(_after(each) if each.node in steps else each for each in _placed(plan, host, emits_changes(plan)))
+    placed = _placed(plan, host, emits_changes(plan))
+    return tuple(_after(each) if each.node in steps else _controlled(each, control) for each in placed)
+
+
+def _controlled(placed: Placed, control: str) -> Placed:
+    """An operator; of disorder control it says which host runs it."""
+    if not isinstance(placed.node, Disorder) or is_log(scan_of(placed.node).stream):
+        return placed
+    return replace(placed, how=f"{placed.how}; host: {ABOUT[control]}")
 
 
 def _after(placed: Placed) -> Placed:

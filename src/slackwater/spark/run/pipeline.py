@@ -18,7 +18,7 @@ from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, emits_changes, walk
 from slackwater.algebra.policies import effective
 from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
-from slackwater.spark.planner.plan import compile_plan, scan_of
+from slackwater.spark.planner.plan import compile_plan, scan_of, session_of
 from slackwater.spark.refusals import is_slow_start, line_of
 from slackwater.spark.relation import quoted
 from slackwater.spark.run.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, slow_start, tagged, undivided
@@ -32,6 +32,7 @@ from slackwater.spark.store import Location, locate
 from slackwater.spark.watermark.accounts import accounts_after, accounts_kept, stream_of
 from slackwater.spark.watermark.control import Reads
 from slackwater.spark.watermark.gauged import controls_of, told
+from slackwater.spark.watermark.hosts import require_gauge
 from slackwater.spark.watermark.punctuate import Account
 
 RESTARTS = 3
@@ -77,7 +78,7 @@ def start(
     a name, what shows the rows of that pipeline. The pipeline of a view writes to its `log`, which `readers` read:
     their windows, too, are closed when its streams end. `rows` is what `prepare` gave for the pipeline, if it did.
     """
-    checkpoint = locate(checkpoint, _session(streams))
+    checkpoint = locate(checkpoint, session_of(streams))
     admit(pipeline.plan, checkpoint)
     rows = prepare(pipeline, streams, checkpoint, sides) if rows is None else rows
     pipeline = formed(pipeline)[1]
@@ -103,8 +104,9 @@ def prepare(
     pipeline: Pipeline, streams: Mapping[str, DataFrame], checkpoint: Location, sides: Sequence[Pipeline] = ()
 ) -> DataFrame:
     """Return what the query of a pipeline computes, for `start`; Spark refuses here what it refuses of a plan."""
+    require_gauge(session_of(streams), f"the pipeline '{pipeline.name}'")
     check_folder(checkpoint)
-    ticks = read_ticks(_session(streams), checkpoint)
+    ticks = read_ticks(session_of(streams), checkpoint)
     return _compiled(pipeline.plan, streams, ticks, formed(pipeline)[0], _read(pipeline, sides))
 
 
@@ -138,10 +140,6 @@ def _sampled(rows: DataFrame, tagged: bool) -> Column:
     columns = [F.col(f"{RESULT}.{quoted(name)}" if tagged else quoted(name)).cast("string") for name in names]
     row = F.to_json(F.struct(*(each.alias(name) for each, name in zip(columns, names, strict=True))))
     return F.first(F.when(F.col(RESULT).isNotNull(), row) if tagged else row, ignorenulls=True)
-
-
-def _session(streams: Mapping[str, DataFrame]) -> SparkSession:
-    return next(iter(streams.values())).sparkSession
 
 
 def _writer(rows: DataFrame, pipeline: Pipeline, delivery: Delivery | None) -> DataStreamWriter:

@@ -17,10 +17,12 @@ from pyspark.sql.streaming.query import StreamingQuery
 from slackwater.spark.operator.host import COUNTED as OUTPUTS
 from slackwater.spark.planner.fused.changes import refused_by
 from slackwater.spark.run.rejections import Rejections, with_reasons
+from slackwater.spark.shim.workers import is_connect
 from slackwater.spark.watermark.accounts import stream_of
 from slackwater.spark.watermark.control import READ
 from slackwater.spark.watermark.gauged import controls_of
 from slackwater.spark.watermark.punctuate import Account
+from slackwater.spark.watermark.rows_host import ACCOUNT
 
 OUTPUT = "slackwater.output"
 """The name under which a pipeline's result rows are counted."""
@@ -259,8 +261,21 @@ def accounts(query: StreamingQuery) -> Accounts:
     assert account.rows == account.on_time + account.late + account.untimed
     query.stop()
     """
-    found = controls_of(SparkSession.active()).accounts(str(query.runId))
+    session = SparkSession.active()
+    found = {} if is_connect(session) else controls_of(session).accounts(str(query.runId))
+    found = found or accounts_in_plan(query)
     return Accounts({stream_of(name): account for name, account in found.items()})
+
+
+def accounts_in_plan(query: StreamingQuery) -> dict[str, Account]:
+    """Return the accounts of the controls that the query's own plan hosts, from Spark's progress."""
+    found: dict[str, Account] = {}
+    for progress in query.recentProgress:
+        for metric, row in (progress["observedMetrics"] or {}).items():
+            account = _values(row).get("account") if metric.startswith(ACCOUNT) else None
+            if account is not None:
+                found[_numbered(metric, ACCOUNT)] = Account(**json.loads(account))
+    return found
 
 
 def _read(observed: Mapping[str, Any]) -> dict[str, int]:
@@ -280,7 +295,11 @@ def _refused(observed: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _values(row: Any) -> dict[str, Any]:
-    return row.asDict() if hasattr(row, "asDict") else dict(row)
+    """Return what was observed, by name. Spark Connect gives the values and, beside them, a schema that names them."""
+    found = row.asDict() if hasattr(row, "asDict") else dict(row)
+    if set(found) != {"values", "schema"}:
+        return found
+    return dict(zip((each["name"] for each in found["schema"]["fields"]), found["values"], strict=True))
 
 
 def _rows_out(output: Mapping[str, Any], event: Mapping[str, Any]) -> int:

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+from ast import literal_eval
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import Any, TypeAlias
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.errors import RunError
 from slackwater.spark.shim.shipping import ship_package
@@ -37,10 +39,17 @@ Found: TypeAlias = tuple[list[int], list[str]]
 
 
 def require_workers(session: SparkSession) -> None:
-    """Check, once for each application, that its Python workers have this package. Spark Connect is not asked."""
-    if hasattr(session, "_jsparkSession"):
+    """Check, once for each application or session of Spark Connect, that its Python workers have this package."""
+    if is_connect(session):
+        _require_of_server(session)
+    else:
         context: Any = session.sparkContext
         _require(context.applicationId, context.master, context.pythonExec)
+
+
+def is_connect(session: SparkSession) -> bool:
+    """Return whether this is a session of Spark Connect, which has no driver in this process."""
+    return type(session).__module__.startswith("pyspark.sql.connect")
 
 
 @lru_cache(maxsize=1)
@@ -51,6 +60,13 @@ def _require(_application: str, master: str, python: str) -> None:
         _judge(python, lambda: _seen_by_worker(SparkSession.active()))
     elif found is None or Path(found).absolute() != Path(sys.executable).absolute():
         _judge(python, lambda: _seen_here(python))
+
+
+@lru_cache(maxsize=8)
+def _require_of_server(session: SparkSession) -> None:
+    """A server must have the package installed: Spark 4.3 gives what a session sends to the workers of batch queries,
+    and not to those of streams."""
+    _judge("the Python of the Spark Connect server", lambda: _seen_by_worker(session))
 
 
 def _judge(python: str, look: Callable[[], Found]) -> None:
@@ -107,9 +123,13 @@ def ask_workers(session: SparkSession, needed: tuple[str, ...] = NEEDED) -> list
                 lacking.append(name)
         return socket.gethostname(), sys.executable, tuple(sys.version_info[:2]), tuple(lacking)
 
-    count = min(ASKED, max(2, session.sparkContext.defaultParallelism))
-    found = session.sparkContext.parallelize(range(count), count).map(look).collect()
-    return [Worker(*each) for each in sorted(set(found))]  # type: ignore[arg-type]
+    if is_connect(session):
+        asked = session.range(0, 2, 1, 2).select(F.udf(lambda each: repr(look(each)), "string", useArrow=False)("id"))
+        found = [literal_eval(each[0]) for each in asked.collect()]
+    else:
+        count = min(ASKED, max(2, session.sparkContext.defaultParallelism))
+        found = session.sparkContext.parallelize(range(count), count).map(look).collect()
+    return [Worker(*each) for each in sorted(set(found))]
 
 
 def _unfit(python: str, why: str) -> RunError:
@@ -117,5 +137,5 @@ def _unfit(python: str, why: str) -> RunError:
         "SW-502",
         f"Spark's workers run '{python}', which {why}",
         expected=f"Python {sys.version_info[0]}.{sys.version_info[1]} with {', '.join(NEEDED)}, as in {sys.executable}",
-        hint=f"set PYSPARK_PYTHON={sys.executable} before the session starts; on a cluster, the path that it has there",
+        hint=f"set PYSPARK_PYTHON={sys.executable} before the session or server starts; on a cluster, the path there",
     )

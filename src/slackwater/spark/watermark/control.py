@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NumericType, TimestampType
 
@@ -16,9 +16,10 @@ from slackwater.spark.relation import quoted
 from slackwater.spark.watermark import policy as policies
 from slackwater.spark.watermark.accounts import control_name
 from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks
-from slackwater.spark.watermark.steering import Spec
+from slackwater.spark.watermark.hosts import GAUGE, ROWS, host_of
+from slackwater.spark.watermark.rows_host import CLOCK, punctuation_rows
+from slackwater.spark.watermark.spec import Spec
 
-CLOCK = "__slackwater_clock"
 READ = "slackwater.read"
 WATERMARKED = "spark.watermarkDelayMs"
 BARRIER = f"{CLOCK} IS NULL AND spark_partition_id() >= 0"
@@ -102,7 +103,9 @@ def controlled(
     _check_times(df, event_time, arrival)
     if not df.isStreaming:
         return df
-    rows = clocked(Reads().rows(df, event_time, policy, arrival=arrival, source=source), event_time, None)
+    reads = Reads()
+    read = reads.rows(df, event_time, policy, arrival=arrival, source=source)
+    rows = clocked(read, event_time, reads.clock(df))
     return rows.alias(alias) if alias else rows
 
 
@@ -114,7 +117,10 @@ class Reads:
     """
 
     ticks: DataFrame | None = None
-    done: set[str] = field(default_factory=set)
+    done: dict[str, DataFrame | None] = field(default_factory=dict)
+    """By the name of each control: its punctuations, if they come as rows of the plan."""
+    clocks: dict[str, DataFrame | None] = field(default_factory=dict)
+    """By the name of each stream: the punctuations of the control under which it was read last."""
 
     def rows(
         self,
@@ -130,11 +136,27 @@ class Reads:
         if CLOCK in df.columns:
             return _counted(df, name)
         control = control_name(name, event_time, policy, arrival, source)
-        if not df.isStreaming or control in self.done:
+        if not df.isStreaming:
             return df
-        self.done.add(control)
-        spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
-        return gauged(df, spec, event_time, arrival, source, own_ticks(self.ticks, name))
+        rows = df
+        if control not in self.done:
+            spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
+            clocks = event_time, arrival, source
+            in_plan = self.host(df.sparkSession) == ROWS
+            self.done[control] = punctuation_rows(df, spec, *clocks) if in_plan else None
+            rows = df if in_plan else gauged(df, spec, *clocks, own_ticks(self.ticks, name))
+        self.clocks[name] = self.done[control]
+        return rows
+
+    def host(self, session: SparkSession) -> str:
+        """Return who runs the controllers. Ticks come from `run`, which needs the files of the gauge."""
+        return GAUGE if self.ticks is not None else host_of(session)
+
+    def clock(self, df: DataFrame, name: str = "") -> DataFrame | None:
+        """Return the punctuations of a stream that come as rows: its own, or those of a controller in the plan."""
+        if CLOCK in df.columns:
+            return df.where(F.col(CLOCK).isNotNull()).select(CLOCK)
+        return self.clocks.get(name)
 
 
 def clocked(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFrame:
@@ -146,11 +168,6 @@ def clocked(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFr
         ticking = clock.withColumn(event_time, F.col(CLOCK))
         merged = waiting.unionByName(ticking, allowMissingColumns=True).withWatermark(CLOCK, "0 seconds").where(BARRIER)
     return merged.select(*[_marked(rows, name, event_time) for name in rows.columns])
-
-
-def clock_of(df: DataFrame) -> DataFrame | None:
-    """The punctuations that a stream brings along, if it does."""
-    return df.where(F.col(CLOCK).isNotNull()).select(CLOCK) if CLOCK in df.columns else None
 
 
 def _counted(df: DataFrame, name: str) -> DataFrame:

@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.disorder.clock import EARLIEST
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import batch_time, quoted
 from slackwater.spark.shim.compiled import PACKAGE
 from slackwater.spark.shim.driver import (
     accept_calls,
@@ -22,7 +22,8 @@ from slackwater.spark.shim.driver import (
     watch_queries,
 )
 from slackwater.spark.watermark.policy import controller_of
-from slackwater.spark.watermark.steering import Controls, Spec
+from slackwater.spark.watermark.spec import Spec
+from slackwater.spark.watermark.steering import Controls
 
 FAR = 7_300_000
 """Days: the delay of a watermark that no row is to move. Controllers do."""
@@ -53,7 +54,7 @@ def gauged(
     session = df.sparkSession
     gauge = _gauge(session, spec)
     event = F.unix_millis(quoted(event_time))
-    arrived = F.unix_millis(quoted(arrival)) if arrival else _now(event)
+    arrived = F.unix_millis(quoted(arrival)) if arrival else batch_time(event)
     if source:
         arrived = _asked(session, gauge.senders(), F.xxhash64(quoted(source)), arrived)
     rows = df.where(_asked(session, gauge, event, arrived) >= 0)
@@ -104,9 +105,3 @@ def told(session: SparkSession, rows: Column) -> Column:
     with the tasks, and depends on `rows`, a count of the batch: one of constants would be evaluated at planning.
     """
     return driver_property(session, F.when(rows >= 0, F.lit(f"{TOLD}{uuid4()}")))
-
-
-def _now(event: Column) -> Column:
-    """The time of the batch. As an element of an array that depends on the row it is no constant of the generated code,
-    which would have to be compiled anew for every batch."""
-    return F.get(F.array(F.unix_millis(F.current_timestamp())), event.bitwiseAND(F.lit(0)).cast("int"))

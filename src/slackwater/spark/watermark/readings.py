@@ -107,6 +107,18 @@ def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
     return Reading(batch, None if LISTED in kinds or not kinds else _added_up(sums, None))
 
 
+def write_listed(rows: int, event: Times, arrival: Times, source: Times) -> bytes:
+    """Return the reading of a partition with so many rows, in which all rows with an event time are listed.
+
+    >>> made = write_listed(3, np.array([5, 7]), np.array([6, 9]), np.array([], np.int64))
+    >>> read([made], in_arrival_order=True).batch
+    Batch(rows=3, event=array([5, 7]), arrival=array([6, 9]), source=None, silence=0, beyond=None, newest=0, furthest=0)
+    """
+    head = [0, 0, rows, rows - len(event), *[NONE] * (HEAD - 5), LISTED]
+    listed = [np.concatenate([[len(column)], column]) for column in (event, arrival, source)]
+    return np.concatenate([head, np.zeros(SUMS, np.int64), *listed]).astype("<i8").tobytes()
+
+
 def _added_up(sums: Times, tally: Tally | None) -> Sums:
     late, early, suspect, on_time, arrivals = sums[:, :5].sum(axis=0).tolist()
     clock, newest = sums[:, 5:7].max(axis=0).tolist()

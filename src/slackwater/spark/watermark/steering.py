@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 from pyspark.sql import SparkSession
 
-from slackwater.algebra.nodes import Policy
 from slackwater.algebra.policies import effective
 from slackwater.disorder import Controller
 from slackwater.errors import SlackwaterError
@@ -27,37 +26,13 @@ from slackwater.spark.watermark.accounts import numbered
 from slackwater.spark.watermark.punctuate import Account, Controlled
 from slackwater.spark.watermark.readings import LISTED, read
 from slackwater.spark.watermark.seen import Seen, Sight
+from slackwater.spark.watermark.spec import Spec
 from slackwater.spark.watermark.state_files import StateFiles
 
 ENDED = 8
 """So many queries that have ended can still be asked what they counted."""
 BODY = b"\n\n"
 END = "end"
-
-
-@dataclass(frozen=True, slots=True)
-class Spec:
-    """What is controlled, and how."""
-
-    control: str
-    policy: Policy
-    in_arrival_order: bool
-    named: bool
-
-    @property
-    def text(self) -> str:
-        """In one line without tabs, to be had back from the gauge whose rows these are.
-
-        >>> spec = Spec("Traffic%20north-0badcafe", Policy(dratio=0.01), in_arrival_order=True, named=False)
-        >>> Spec.of(spec.text) == spec
-        True
-        """
-        return json.dumps(asdict(self))
-
-    @classmethod
-    def of(cls, text: str) -> Spec:
-        given = json.loads(text)
-        return cls(**{**given, "policy": Policy(**given["policy"])})
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def _hosted(
     inputs = {
         entry.scan.stream: Input(
             rows[entry.scan.stream].select(*map(quoted, kernel.inputs[entry.scan.stream].names)),
-            entry.clock(streams),
+            entry.clock(streams, reads),
             by.get(entry.scan.stream, ()),
         )
         for entry in divided.entries

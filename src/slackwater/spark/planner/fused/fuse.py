@@ -41,10 +41,11 @@ def fuse(plan: Plan, streams: Inputs, reads: Reads | None = None, form: Form = D
         return changelog(plan, streams, reads or Reads(), form)
     divided = split(plan)
     (entry,) = divided.entries
-    rows = entry.rows(streams, reads or Reads())
+    reads = reads or Reads()
+    rows = entry.rows(streams, reads)
     made = _made(divided.with_types({entry.scan.stream: types_in(rows)}).core, chain=chains(streams))
     schema = made.whole().outputs[RESULT]
-    result = output(made.blobs(rows, entry.clock(streams)), RESULT, schema, plain_columns(schema))
+    result = output(made.blobs(rows, entry.clock(streams, reads)), RESULT, schema, plain_columns(schema))
     return finished(result, divided.after, schema_of(plan).names) if divided.after else result
 
 

@@ -18,8 +18,8 @@ from slackwater.algebra.nodes import Frequency, Plan, inputs
 from slackwater.spark.batches import Batch
 from slackwater.spark.relation import quoted
 from slackwater.spark.store import Location
-from slackwater.spark.watermark.control import CLOCK
 from slackwater.spark.watermark.policy import TICKS_PER_MS
+from slackwater.spark.watermark.rows_host import CLOCK
 
 TIMESTAMP = pa.timestamp("us", "UTC")
 

@@ -1,0 +1,33 @@
+"""What a controller is asked to do, as one line of text that its host carries along."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+
+from slackwater.algebra.nodes import Policy
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What is controlled, and how."""
+
+    control: str
+    policy: Policy
+    in_arrival_order: bool
+    named: bool
+
+    @property
+    def text(self) -> str:
+        """In one line without tabs, to be had back from the gauge whose rows these are.
+
+        >>> spec = Spec("Traffic%20north-0badcafe", Policy(dratio=0.01), in_arrival_order=True, named=False)
+        >>> Spec.of(spec.text) == spec
+        True
+        """
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def of(cls, text: str) -> Spec:
+        given = json.loads(text)
+        return cls(**{**given, "policy": Policy(**given["policy"])})

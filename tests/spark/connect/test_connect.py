@@ -1,0 +1,157 @@
+"""Spark Connect: the same answers as the interpreter with the punctuations of the same controller, with kill -9."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from tests.docs.blocks import ROOT
+from tests.spark.conformance import expected
+from tests.spark.planner.fused.test_changes import expected as expected_changes
+from tests.spark.streams import write_batch
+
+from slackwater.algebra.catalog import Catalog, StreamDef
+from slackwater.algebra.nodes import Policy
+from slackwater.algebra.schema import Field
+from slackwater.lang import bind_query
+from slackwater.rewrite import rewrite
+from slackwater.semantics import Batch, Feed
+from slackwater.spark.watermark.punctuate import Account, Controlled
+from slackwater.spark.watermark.readings import read
+from slackwater.spark.watermark.rows_host import pack
+
+START = 1_700_000_000_000
+ROWS = 900
+FIELDS = (Field("id", "int"), Field("v", "int"), Field("ts", "timestamp"), Field("received", "timestamp"))
+CATALOG = Catalog((StreamDef("S", FIELDS, event_time="ts", arrival="received"),))
+DATAFRAME = "SELECT window_end, COUNT(*) AS n FROM S [RANGE 10 seconds SLIDE 10 seconds DRATIO 9%]"
+QUERIES = {
+    "native": "SELECT id, COUNT(*) AS n, MAX(v) AS top FROM S [RANGE 10 seconds SLIDE 5 seconds DRATIO 9%] GROUP BY id",
+    "joined": """SELECT a.id, a.v, b.v AS w FROM S AS a [RANGE 2 seconds SLIDE 2 seconds DRATIO 9%],
+        S AS b [RANGE 4 seconds SLIDE 2 seconds DRATIO 9%] WHERE a.id = b.id AND a.v < b.v""",
+    "ordered": "SELECT id, LAST(v) AS v FROM S [RANGE 10 seconds SLIDE 10 seconds DRATIO 9%] GROUP BY id",
+    "tuples": "SELECT AVG(v) AS mean FROM S [RANGE 20 TUPLES, FREQUENCY 7 TUPLES, DRATIO 9%]",
+    "changes": "SELECT id, COUNT(*) AS n FROM S [RANGE 30 seconds DRATIO 9%] GROUP BY id EMIT CHANGES",
+}
+PATIENCE = 280
+
+
+def batches() -> list[pa.Table]:
+    """Rows with heavy-tailed delays, in three batches; times are whole milliseconds, as Spark's watermark counts."""
+    random = np.random.default_rng(23)
+    event = np.sort(random.integers(0, 120_000, ROWS)) + START
+    received = event + (1_000 * random.pareto(1.5, ROWS)).astype(np.int64)
+    order = np.argsort(received, kind="stable")
+    columns = {"id": order % 3, "v": random.integers(0, 50, ROWS), "ts": event[order], "received": received[order]}
+    types = {"id": pa.int32(), "v": pa.int32(), "ts": pa.timestamp("ms", "UTC"), "received": pa.timestamp("ms", "UTC")}
+    whole = pa.table({name: pa.array(values).cast(types[name]) for name, values in columns.items()})
+    return [whole.slice(first, last - first) for first, last in pairwise([0, 400, 700, ROWS])]
+
+
+@cache
+def accounts() -> list[Account]:
+    """What the controller says after each batch."""
+    controlled, found = Controlled(Policy(dratio=0.09), in_arrival_order=True, kept=None), []
+    for batch in batches():
+        clocks = {name: batch[column].cast(pa.int64()) for name, column in (("event", "ts"), ("arrival", "received"))}
+        parts = pack(iter(pa.table({"part": [0] * batch.num_rows, **clocks}).combine_chunks().to_batches()))
+        found.append(controlled.enter(read([each["body"][0].as_py() for each in parts], in_arrival_order=True)))
+    return found
+
+
+def feed() -> Feed:
+    marks = [account.punctuation * 1_000 for account in accounts()]
+    micros = {"ts": pa.timestamp("us", "UTC"), "received": pa.timestamp("us", "UTC")}
+    whole = [
+        pa.table(
+            {
+                name: each[name].cast(micros[name]).cast(pa.int64()) if name in micros else each[name]
+                for name in each.column_names
+            }
+        )
+        for each in batches()
+    ]
+    return Feed(tuple(Batch(tuple(each.to_pylist()), mark) for each, mark in zip(whole, marks, strict=True)))
+
+
+def begin(folder: Path, step: str) -> subprocess.Popen[bytes]:
+    """Start the program with a server of its own, on a port that is free (SPARK_TESTING)."""
+    settings = {"PYTHONPATH": str(ROOT), "SPARK_TESTING": "1"}
+    with (folder / f"{step}.txt").open("wb") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.spark.connect.program", str(folder), step],
+            cwd=ROOT, env={**os.environ, **settings}, stdout=log, stderr=log, start_new_session=True,
+        )  # fmt: skip
+
+
+def strike(process: subprocess.Popen[bytes]) -> None:
+    """Kill the program and its server."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the program says that was killed in its second batch and started again."""
+    folder = tmp_path_factory.mktemp("connect")
+    for number, batch in enumerate(batches()):
+        write_batch(folder / "in", number, dict(zip(batch.column_names, batch.columns, strict=True)))
+    (folder / "queries.json").write_text(json.dumps(QUERIES))
+    first, end = begin(folder, "killed"), monotonic() + PATIENCE
+    while not (folder / "check" / "offsets" / "1").exists() and first.poll() is None and monotonic() < end:
+        sleep(0.05)
+    assert first.poll() is None, (folder / "killed.txt").read_text()[-3000:]
+    strike(first)
+    assert not (folder / "check" / "commits" / "2").exists()
+    second = begin(folder, "all")
+    try:
+        second.wait(PATIENCE)
+    finally:
+        if second.poll() is None:
+            strike(second)
+    assert second.returncode == 0, (folder / "all.txt").read_text()[-3000:]
+    found: dict[str, Any] = json.loads((folder / "answers.json").read_text())
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["dataframe", *QUERIES])
+def test_queries_give_the_rows_of_the_interpreter(answers: dict[str, Any], name: str):
+    plan = rewrite(bind_query({"dataframe": DATAFRAME, **QUERIES}[name], CATALOG)).plan
+    wanted = (expected_changes if name == "changes" else expected)(plan, {"S": feed()})
+    assert len(wanted) > 3
+    assert Counter(map(tuple, answers["found"][name]["rows"])) == wanted
+    (account,) = answers["found"][name]["accounts"].values()
+    assert Account(**account) == accounts()[-1]
+    assert account["late"] > 0
+
+
+def test_watermarks_are_the_punctuations_of_the_controller(answers: dict[str, Any]):
+    marks = [f"{np.datetime64(account.punctuation, 'ms')}Z" for account in accounts()]
+    assert answers["found"]["native"]["marks"][1:] == marks
+
+
+def test_what_needs_the_driver_is_refused_by_name(answers: dict[str, Any]):
+    refused = answers["refused"]
+    assert refused["run"].startswith("SW-505") and "Spark Connect" in refused["run"]
+    assert refused["explain"].startswith("SW-505")
+    assert refused["order"].startswith("SW-301") and "position of a row" in refused["order"]
+    assert refused["workers"].startswith("SW-502") and "which lacks slackwater.absent" in refused["workers"]
+    assert "real-time" in refused["real time"].lower()
+
+
+def test_the_readme_runs(answers: dict[str, Any]):
+    assert {"controlled", "counts", "result"} <= set(answers["readme"])
