@@ -1,1 +1,1 @@
-"""Columns of Arrow and NumPy: arrays, keys as numbers, order, rows, and state in segments that are written once."""
+"""Columns of Arrow and NumPy: arrays, key codes, sort orders, rows, and state in segments that are written once."""

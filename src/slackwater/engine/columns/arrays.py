@@ -1,4 +1,4 @@
-"""Between Arrow columns and NumPy arrays: times and counts are int64, what may be NULL stays in Arrow."""
+"""Conversions between Arrow and NumPy. Times and counts are int64 arrays; columns with NULLs stay in Arrow."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Bools = npt.NDArray[np.bool_]
 Index = npt.NDArray[np.intp]
 
 EARLIEST = int(np.iinfo(np.int64).min)
-"""The punctuation before anything was seen."""
+"""The punctuation before the first row."""
 LATEST = int(np.iinfo(np.int64).max)
-"""The punctuation of a flush, and the clock at which nothing ever leaves."""
+"""The punctuation of a flush, and the exit of an entry that never leaves."""
 NO_INTS: Ints = np.empty(0, np.int64)
 
 
 def ints(column: pa.Array) -> Ints:
-    """A column without NULLs as int64; a timestamp as its microseconds.
+    """Return a column without NULLs as int64; timestamps as microseconds.
 
     >>> ints(pa.array([1, 2], pa.timestamp("ms"))).tolist()
     [1000, 2000]
@@ -34,13 +34,13 @@ def ints(column: pa.Array) -> Ints:
 
 
 def moments(times: Ints, known: Bools | None = None) -> pa.Array:
-    """Microseconds as a column of timestamps, NULL where not known."""
+    """Return microseconds as a column of timestamps, NULL where `known` is false."""
     column = pa.array(times, pa.int64(), mask=None if known is None else ~known)
     return column.cast(pa.timestamp("us", "UTC"))
 
 
 def valid(column: pa.Array) -> Bools:
-    """Where a column is not NULL."""
+    """Return a mask of the values that are not NULL."""
     if not column.null_count:
         return np.ones(len(column), np.bool_)
     known: Bools = column.is_valid().to_numpy(zero_copy_only=False)
@@ -48,7 +48,7 @@ def valid(column: pa.Array) -> Bools:
 
 
 def where(mask: pa.Array, column: pa.Array) -> pa.Array:
-    """A column where the mask is true, NULL elsewhere.
+    """Return the column with NULL where the mask is not true.
 
     >>> where(pa.array([True, False]), pa.array([1, 2])).to_pylist()
     [1, None]
@@ -57,7 +57,7 @@ def where(mask: pa.Array, column: pa.Array) -> pa.Array:
 
 
 def true(column: pa.Array) -> Bools:
-    """Where a condition is true, neither false nor unknown.
+    """Return a mask of the rows for which a condition is true, neither false nor NULL.
 
     >>> true(pa.array([True, None, False])).tolist()
     [True, False, False]
@@ -67,23 +67,23 @@ def true(column: pa.Array) -> Bools:
 
 
 def joined(columns: Sequence[pa.Array]) -> pa.Array:
-    """Columns of one type, one after the other."""
+    """Return the concatenation of columns of one type."""
     return columns[0] if len(columns) == 1 else pa.concat_arrays(columns)
 
 
 def table(columns: Mapping[str, Any]) -> pa.RecordBatch:
-    """A record batch from named columns; NumPy arrays are taken over without a copy."""
+    """Return a record batch of named columns. NumPy arrays are not copied."""
     arrays = [each if isinstance(each, pa.Array) else pa.array(each) for each in columns.values()]
     return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
 def stacked(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Record batches of one schema, one after the other."""
+    """Return the concatenation of record batches of one schema."""
     return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
 
 
 def picked(batch: pa.RecordBatch, index: Index | Ints | Bools | slice) -> pa.RecordBatch:
-    """The rows at these places; all of them without a copy where the mask leaves none out."""
+    """Return the rows at these places. A mask that is true throughout returns the batch itself."""
     if isinstance(index, slice):
         start, stop, _ = index.indices(batch.num_rows)
         return batch.slice(start, max(0, stop - start))
@@ -93,7 +93,7 @@ def picked(batch: pa.RecordBatch, index: Index | Ints | Bools | slice) -> pa.Rec
 
 
 def scattered(values: npt.NDArray[Any], order: Index) -> npt.NDArray[Any]:
-    """The values put back where `order` took them from: the inverse of `values[order]`."""
+    """Return the values at the places from which `order` took them: the inverse of `values[order]`."""
     back = np.empty_like(values)
     back[order] = values
     return back

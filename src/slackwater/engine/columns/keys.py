@@ -1,6 +1,6 @@
-"""Values of key columns as small numbers, all rows of a batch at once.
+"""Codes: small integers for the values of key columns, computed for all rows of a batch at once.
 
-A key has the same code for as long as it is in use; the code of a key that is not may go to another.
+A key keeps its code as long as it is in use. Afterwards the code may be given to another key.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from slackwater.engine.numbers.limbs import Floats
 
 
 class Keys:
-    """The codes of one set of columns, kept under a name in the state."""
+    """The codes of one set of key columns, kept under a name in the state."""
 
     def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
         self.name = name
         self.types = list(types)
 
     def columns(self, memory: Memory) -> list[pa.Array]:
-        """The key columns by code; the rows of codes that are not in use are leftovers."""
+        """Return the key columns, indexed by code. Rows of unused codes hold old keys."""
         names = [f"{self.name}.{place}" for place in range(len(self.types))]
         return [
             pa.array([], kind) if (found := memory.column(name)) is None else found
@@ -32,11 +32,11 @@ class Keys:
         ]
 
     def size(self, memory: Memory) -> int:
-        """How many codes there are; without key columns the one code 0."""
+        """Return the number of codes. Without key columns there is only code 0."""
         return memory.number(f"{self.name}.size") if self.types else 1
 
     def encode(self, memory: Memory, columns: Sequence[pa.Array], in_use: Bools) -> Ints:
-        """The code of each row's key. New keys take codes that are not in use, then new ones."""
+        """Return the code of each row's key. New keys take unused codes first, then additional ones."""
         if not columns:
             return np.zeros(len(in_use), np.int64)
         columns = [normal(column) for column in columns]
@@ -53,7 +53,7 @@ class Keys:
         return code
 
     def _place(self, memory: Memory, fresh: list[pa.Array], free: Index) -> Ints:
-        """Write new keys to free places, and to new ones; says which each got."""
+        """Write new keys to free places, then to additional ones. Return the place of each."""
         known = self.columns(memory)
         size, count = len(known[0]), len(fresh[0])
         place = np.append(free[:count], np.arange(size, size + max(0, count - len(free))))
@@ -65,7 +65,7 @@ class Keys:
         return place
 
     def trim(self, memory: Memory, in_use: Bools) -> int:
-        """Forget the codes after the last that is in use; says how many are left."""
+        """Drop the codes after the last one in use. Return how many remain."""
         if not self.types:
             return 1
         used = np.flatnonzero(in_use)
@@ -78,7 +78,7 @@ class Keys:
 
 
 def normal(column: pa.Array) -> pa.Array:
-    """Floats as GROUP BY compares them: one zero, one NaN."""
+    """Return floats as GROUP BY compares them: -0.0 becomes 0.0, and all NaNs are equal."""
     if not pa.types.is_floating(column.type):
         return column
     values = column.to_numpy(zero_copy_only=False) + 0.0
@@ -86,7 +86,7 @@ def normal(column: pa.Array) -> pa.Array:
 
 
 def ordinals(column: pa.Array) -> Ints:
-    """Floats as whole numbers of the same order, NaN last; of NULL no matter which.
+    """Return integers that sort as the floats do, NaN last. The integers of NULLs are arbitrary.
 
     >>> from_ordinals(np.sort(ordinals(pa.array([np.nan, -1.5, 2.0, -np.inf])))).tolist()
     [-inf, -1.5, 2.0, nan]
@@ -96,12 +96,12 @@ def ordinals(column: pa.Array) -> Ints:
 
 
 def from_ordinals(numbers: Ints) -> Floats:
-    """The floats that have these ordinals."""
+    """Return the floats whose ordinals these are."""
     return np.where(numbers < 0, numbers ^ LATEST, numbers).view(np.float64)
 
 
 def found(known: Sequence[pa.Array], columns: Sequence[pa.Array]) -> Ints:
-    """Where each key stands among the known ones, all different; -1 for one that does not."""
+    """Return the place of each key among the known keys, which are distinct; -1 if it is not there."""
     size = len(known[0])
     if not size:
         return np.full(len(columns[0]), -1)
@@ -114,7 +114,7 @@ def found(known: Sequence[pa.Array], columns: Sequence[pa.Array]) -> Ints:
 
 
 def _found_by_value(known: pa.Array, column: pa.Array) -> Ints | None:
-    """The same for whole numbers that lie close together: by one table of all of them."""
+    """Return the result of `found` for integers by one lookup table, or None if their range is too wide for it."""
     if not len(column) or known.null_count or column.null_count:
         return None
     have, want = ints(known), ints(column)
@@ -127,13 +127,13 @@ def _found_by_value(known: pa.Array, column: pa.Array) -> Ints | None:
 
 
 def dense(columns: Sequence[pa.Array]) -> tuple[Ints, Index]:
-    """Codes of distinct keys in the order of their first row, and which row that is; NULL is a key as any other."""
+    """Return a code for each row, numbered by first appearance, and the first row of each code. NULL equals NULL."""
     code = _coded(columns[0])
     for column in columns[1:]:
         other = _coded(column)
         code = _coded(pa.array(code * (int(other.max(initial=0)) + 1) + other))
     first = np.empty(int(code.max(initial=-1)) + 1, np.intp)
-    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)  # the last written stays: the first row
+    first[code[::-1]] = np.arange(len(code) - 1, -1, -1)  # the last write wins, which is the first row
     return code, first
 
 
@@ -144,7 +144,7 @@ def _coded(column: pa.Array) -> Ints:
 
 
 def ranked(columns: Sequence[pa.Array]) -> Ints:
-    """The place of each row in the order of its columns: NULL first, NaN after every number."""
+    """Return the rank of each row in the order of the columns: NULL first, NaN after every number."""
     keys = [each for column in columns for each in (pc.is_valid(column).cast(pa.int8()), _sortable(column))]
     names = [f"c{place}" for place in range(len(keys))]
     batch = pa.RecordBatch.from_arrays(keys, names=names)
@@ -155,7 +155,7 @@ def ranked(columns: Sequence[pa.Array]) -> Ints:
 
 
 def _sortable(column: pa.Array) -> pa.Array:
-    """Floats as integers of the same order, for Arrow would put NaN beside NULL; booleans as 0 and 1."""
+    """Return floats as integers of the same order, because Arrow sorts NaN next to NULL; booleans as 0 and 1."""
     if pa.types.is_boolean(column.type):
         return column.cast(pa.int8())
     if not pa.types.is_floating(column.type):

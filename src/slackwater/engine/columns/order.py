@@ -1,4 +1,4 @@
-"""Orders by counting rather than comparing: of codes, of the sequence, and where one sorted list falls in another."""
+"""Sort orders of codes and of the sequence, by counting instead of comparing, and searches in sorted entries."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import numpy as np
 from slackwater.engine.columns.arrays import Bools, Index, Ints
 
 FITS = 1 << 62
+"""A product below this limit can be used as one int64 sort key."""
 
 
 def counted(key: Ints) -> Index:
-    """The stable order of keys >= 0 by counting 16 bits at a time, the lowest first.
+    """Return the stable sort order of keys >= 0: a radix sort of 16 bits at a time, the lowest first.
 
     >>> counted(np.array([2, 0, 2, 1])).tolist()
     [1, 3, 0, 2]
     """
-    order = np.argsort(key.astype(np.uint16), kind="stable")  # of 16 bits: NumPy counts, it does not compare
+    order = np.argsort(key.astype(np.uint16), kind="stable")  # NumPy uses a radix sort for 16 bits
     most = int(key.max(initial=0))
     for shift in range(16, most.bit_length(), 16):
         order = order[np.argsort((key >> shift).astype(np.uint16)[order], kind="stable")]
@@ -23,12 +24,12 @@ def counted(key: Ints) -> Index:
 
 
 def ascending(values: Ints) -> bool:
-    """Whether no value is below the one before it."""
+    """Return whether no value is smaller than its predecessor."""
     return bool((values[1:] >= values[:-1]).all())
 
 
 def stable(key: Ints) -> Index:
-    """The stable order of any integers: by counting where their spread is small, by comparing where it is not."""
+    """Return the stable sort order of any integers: by counting if their range is small, else by comparing."""
     if ascending(key):
         return np.arange(len(key))
     least, most = int(key.min()), int(key.max())
@@ -36,10 +37,9 @@ def stable(key: Ints) -> Index:
 
 
 def in_sequence(time: Ints, arrival: Ints | None, position: Ints) -> Index | None:
-    """The order of the sequence: event time, then arrival, then position in the source (language.md, "Streams").
+    """Return the sequence order: event time, then arrival, then position in the source (language.md, "Streams").
 
-    None where that is the order in which they stand. Rows that came in the order of their arrival, ties apart, need no
-    second key.
+    None if the rows are already in this order. If a stable sort by event time alone gives it, no second key is sorted.
     """
     order = None if ascending(time) else stable(time)
     t, came = (time, position) if order is None else (time.take(order), position.take(order))
@@ -53,7 +53,7 @@ def in_sequence(time: Ints, arrival: Ints | None, position: Ints) -> Index | Non
 
 
 def firsts(*sorted_columns: Ints) -> Bools:
-    """Where a new run begins in rows that are sorted by these columns.
+    """Return a mask of the rows at which a new run begins, in rows sorted by these columns.
 
     >>> firsts(np.array([1, 1, 2]), np.array([5, 5, 5])).tolist()
     [True, False, True]
@@ -67,15 +67,15 @@ def firsts(*sorted_columns: Ints) -> Bools:
 
 
 def bounds(begins: Bools) -> tuple[Index, Index]:
-    """The runs that begin there: where each starts, and where it ends."""
+    """Return the start and the end of each run, from the mask of their first rows."""
     starts = np.flatnonzero(begins)
     return starts, np.append(starts, len(begins))[1:]
 
 
 def positions(code: Ints, value: Ints, at_code: Ints, at: Ints) -> Index:
-    """Per point, the end of those entries of its code whose value is not beyond it.
+    """Return for each point the end of the entries with its code whose value is at most `at`.
 
-    Entries are sorted by code, then value, points by code; the answer counts from the first entry of all.
+    Entries are sorted by code, then value; points by code. The result is an index into all entries.
 
     >>> positions(np.array([0, 0, 1]), np.array([3, 7, 4]), np.array([0, 0, 1]), np.array([2, 7, 9])).tolist()
     [0, 2, 3]
@@ -85,7 +85,7 @@ def positions(code: Ints, value: Ints, at_code: Ints, at: Ints) -> Index:
     least, most = int(at.min()), int(at.max())
     if (most - least + 3) * (int(max(code[-1], at_code.max())) + 1) >= FITS:
         marks = np.unique(at)
-        value, at = np.searchsorted(marks, value), np.searchsorted(marks, at)  # only the comparison matters
+        value, at = np.searchsorted(marks, value), np.searchsorted(marks, at)  # ranks are smaller
         least, most = 0, len(marks)
     spread = most - least + 3
     inside = np.clip(value, least - 1, most + 1) - (least - 1)

@@ -1,4 +1,4 @@
-"""Rows on their way through a chain: their columns, their event times, and the marks of the instant they come from."""
+"""The rows that pass through a chain: their columns, their event times, and the marks of their instant."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from slackwater.errors import QueryError
 
 TIME = "time"
 COLUMN, MARK = "column:", "mark:"
-"""Before the names of columns and marks, where rows are packed."""
+"""Prefixes of the names of columns and marks in packed rows."""
 INSTANT = "instant"
-"""The mark by which rows of one instant are known, in the order of the instants of a batch."""
+"""The mark that numbers the instants of a batch in their order: rows of one instant share its number."""
 ROW_TIME, ROW_NUMBER, WINDOW_START, WINDOW_END = "row_time", "row_number", "window_start", "window_end"
 ORDER = "order."
-"""Before the marks that put rows of one time in the order of the sequence, whichever bucket they come from."""
+"""Prefix of the marks that order rows of equal time by the sequence, across buckets."""
 CAME = "came"
-"""The mark of when the row that caused an instant arrived, where somebody asks for it; at a boundary no row did."""
+"""The mark with the arrival of the row that caused an instant, if a query needs it. A boundary has no such row."""
 MARKS = {
     ROW_TIME: pa.timestamp("us", "UTC"),
     ROW_NUMBER: pa.int64(),
@@ -32,7 +32,7 @@ MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows in sequence order, unless their operator says otherwise. A mark that is not there is NULL."""
+    """Rows, in sequence order unless their operator says otherwise. A missing mark reads as NULL."""
 
     batch: pa.RecordBatch
     time: Ints
@@ -42,7 +42,7 @@ class Rows:
         return len(self.time)
 
     def at(self, index: Index | Ints | Bools) -> Rows:
-        """The rows at these places, or where the mask is true."""
+        """Return the rows at these places, or where the mask is true."""
         if index.dtype == np.bool_ and index.all():
             return self
         places = np.flatnonzero(index) if index.dtype == np.bool_ else index
@@ -50,27 +50,27 @@ class Rows:
         return Rows(picked(self.batch, index), self.time[index], marks)
 
     def marked(self, name: str, values: Ints) -> Rows:
-        """The same rows with one more mark."""
+        """Return the same rows with one more mark."""
         return replace(self, marks={**self.marks, name: pa.array(values)})
 
     def placed(self, arrival: Ints, batch: Ints, place: Ints) -> Rows:
-        """The same rows with what orders those of one time: arrival, then batch and place in it."""
+        """Return the same rows with marks that order rows of equal time: arrival, batch, place in the batch."""
         marks = {f"{ORDER}{number}": pa.array(each) for number, each in enumerate((arrival, batch, place))}
         return replace(self, marks={**self.marks, **marks})
 
     def holding(self, batch: pa.RecordBatch) -> Rows:
-        """The same rows with other columns."""
+        """Return the same rows with other columns."""
         return replace(self, batch=batch)
 
     def mark(self, name: str) -> pa.Array:
-        """A mark of the instant: a pseudo-column of the query."""
+        """Return a mark of the instant, which a query reads as a pseudo-column."""
         if name == ROW_TIME:
             return moments(self.time)
         mark = self.marks.get(name)
         return pa.nulls(len(self), MARKS[name]) if mark is None else mark
 
     def column(self, name: str) -> pa.Array:
-        """A column by name."""
+        """Return a column by name."""
         if name in self.batch.schema.names:
             return self.batch.column(name)
         raise QueryError(
@@ -82,34 +82,34 @@ class Rows:
 
 
 def ordering(rows: Rows) -> dict[str, pa.Array]:
-    """The marks that order rows of one time; none where nobody asks for them."""
+    """Return the marks that order rows of equal time; none if the query does not need them."""
     return {name: mark for name, mark in rows.marks.items() if name.startswith(ORDER)}
 
 
 def caused(rows: Rows) -> dict[str, pa.Array]:
-    """The marks that what a row causes has from it: those that order it, and when it arrived."""
+    """Return the marks that result rows inherit from the row that caused them: its order and its arrival."""
     return {name: mark for name, mark in rows.marks.items() if name == CAME or name.startswith(ORDER)}
 
 
 def unordered(rows: Rows) -> Rows:
-    """Rows without these marks: their order is another."""
+    """Return the rows without the marks that order them, because their order changes."""
     own = ordering(rows)
     return replace(rows, marks={name: mark for name, mark in rows.marks.items() if name not in own}) if own else rows
 
 
 def no_rows(schema: pa.Schema) -> Rows:
-    """No rows of these columns."""
+    """Return zero rows with these columns."""
     return Rows(pa.RecordBatch.from_pylist([], schema), np.empty(0, np.int64))
 
 
 def packed(rows: Rows) -> pa.RecordBatch:
-    """Rows as one record batch, to be kept: their time, their columns and their marks."""
+    """Return the time, columns and marks of rows as one record batch, for the state."""
     names = [TIME, *(f"{COLUMN}{name}" for name in rows.batch.schema.names), *(f"{MARK}{name}" for name in rows.marks)]
     return pa.RecordBatch.from_arrays([pa.array(rows.time), *rows.batch.columns, *rows.marks.values()], names=names)
 
 
 def unpacked(kept: pa.RecordBatch) -> Rows:
-    """The rows that were packed."""
+    """Return the rows that `packed` packed."""
     found = dict(zip(kept.schema.names, kept.columns, strict=True))
     columns = {name.removeprefix(COLUMN): each for name, each in found.items() if name.startswith(COLUMN)}
     marks = {name.removeprefix(MARK): each for name, each in found.items() if name.startswith(MARK)}
@@ -117,7 +117,7 @@ def unpacked(kept: pa.RecordBatch) -> Rows:
 
 
 def after(one: Rows, two: Rows) -> Rows:
-    """Two lots of rows of the same columns and marks, one after the other."""
+    """Return the concatenation of rows with the same columns and marks."""
     if not len(one) or not len(two):
         return one if len(one) else two
     marks = {name: joined([one.marks[name], mark]) for name, mark in two.marks.items()}

@@ -1,7 +1,7 @@
-"""Rows that wait, in segments: what WIN's p-nodes are to its record store, stored piece by piece.
+"""Stores of waiting rows in segments, as in WIN's record store: a segment is a p-node.
 
-A segment is never changed: it is written once and dropped when nothing in it is needed, so that a host rewrites only
-what is new. A list of segments with their bounds is the i-node: it says which to read.
+A segment is written once, never changed, and dropped when none of its rows is needed, so that a host writes only new
+segments. The list of segments with their bounds is the i-node: it says which segments must be read.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, picked
 from slackwater.engine.columns.order import ascending, stable
 
 MOST = 1 << 16
-"""Rows of a segment: small enough that reading the oldest costs little, large enough that there are few."""
+"""The most rows of a segment. Larger: fewer segments, but each read and rewrite of one costs more."""
 FEW = 1 << 8
-"""So many rows more than there need be are not worth the work of merging them."""
+"""The number of surplus rows from which merging pays. Larger: a small state is merged less often."""
 Wanted = Callable[[pa.RecordBatch], Bools]
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Rows sorted by the store's clock, read only when asked for. `least` is the clock of the first that has not left,
-    `most` that of the last."""
+    """Rows sorted by the store's clock, read on demand.
+
+    `least` is the clock of the first row that has not left, `most` the clock of the last row.
+    """
 
     number: int
     size: int
@@ -36,7 +38,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """Segments, oldest first. Rows whose `clock` is not beyond `floor` have left, though they may still be there.
+    """Segments, oldest first. Rows whose `clock` is at most `floor` have left, but a segment may still contain them.
 
     >>> store = Store("t").add(pa.record_batch({"t": [3, 1, 8]}))
     >>> gone, store = store.due(4)
@@ -51,15 +53,15 @@ class Store:
 
     @property
     def size(self) -> int:
-        """The rows that are kept."""
+        """The number of rows in the segments."""
         return sum(segment.size for segment in self.segments)
 
     def add(self, rows: pa.RecordBatch) -> Store:
-        """Take in rows. The newest segments are written again with them while they are not much larger."""
+        """Return a store with these rows added. The newest segments are merged with them unless much larger."""
         return self._rebuilt([*self.segments, rows]) if rows.num_rows else self
 
     def due(self, upto: int) -> tuple[pa.RecordBatch | None, Store]:
-        """The rows whose clock is at most `upto`, by clock, then age, and what stays. Reads no segment beyond it."""
+        """Return the rows whose clock is at most `upto`, by clock, then age, and the rest. Skips later segments."""
         if upto <= self.floor:
             return None, self
         left: list[pa.RecordBatch] = []
@@ -79,7 +81,7 @@ class Store:
         return (self._sorted(aligned(gone)) if gone else None), store
 
     def sift(self, wanted: Wanted, live: Wanted) -> tuple[pa.RecordBatch | None, Store]:
-        """The rows that are wanted, and a store of those that live on. Reads every segment."""
+        """Return the wanted rows, and a store that keeps at least the live rows. Reads every segment."""
         found: list[pa.RecordBatch] = []
         rest: list[Segment | pa.RecordBatch] = []
         for segment in self.segments:
@@ -91,11 +93,11 @@ class Store:
         return (aligned(found) if found else None), self._rebuilt(rest)
 
     def all(self) -> pa.RecordBatch | None:
-        """Every row that is there, by age; mind those that have left."""
+        """Return every row of the segments by age, including rows that have left."""
         return aligned([segment.read() for segment in self.segments]) if self.segments else None
 
     def keep(self, every: pa.RecordBatch, wanted: Bools) -> Store:
-        """Only these of all rows. A segment that is still needed by half stays as it is: mind its other rows."""
+        """Return a store that keeps at least the wanted rows. A segment stays whole if more than half is wanted."""
         rest: list[Segment | pa.RecordBatch] = []
         start = 0
         for segment in self.segments:
@@ -106,17 +108,17 @@ class Store:
         return self._rebuilt(rest)
 
     def merged(self, before: int, live: Wanted, merge: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Store | None:
-        """All live rows merged, if there are twice as many as there were (`before`) after the last time."""
+        """Return a store of all live rows, merged, or None if it has not doubled since the last merge (`before`)."""
         if self.size <= 2 * before + FEW:
             return None
         every = aligned([segment.read() for segment in self.segments])
         return replace(self, segments=()).add(merge(picked(every, live(every))))
 
     def _rebuilt(self, rest: Sequence[Segment | pa.RecordBatch]) -> Store:
-        """Segments as they are; new rows and what is left of others become new ones, each in its place.
+        """Return a store of these pieces in their order. Record batches become new segments.
 
-        New rows take in the neighbours before them that are not much larger: few segments, and each row is written
-        again only while those after it double.
+        A record batch is merged with preceding pieces that are less than twice as large. So there are few segments,
+        and a row is rewritten only when the number of rows after it doubles.
         """
         made: list[Segment | pa.RecordBatch] = []
         for each in rest:
@@ -164,7 +166,7 @@ class Store:
 
 
 def aligned(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Batches one after the other; a column of numbers that some do not have is 0 there."""
+    """Return the concatenation of batches. A numeric column that a batch lacks is 0 there."""
     if len(batches) == 1:
         return batches[0]
     if all(batch.schema.equals(batches[0].schema) for batch in batches):

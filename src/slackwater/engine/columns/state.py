@@ -1,7 +1,7 @@
-"""The state of a kernel: a flat record of arrays, and stores of segments. As bytes it is Arrow IPC, in pieces.
+"""The state of a kernel: named arrays, and stores of segments. Its bytes are pieces of Arrow IPC.
 
-The piece `head` is written at every batch: what is small, and which segments there are. Every segment is a piece of its
-own, under a name that is never used twice, so that a host writes the new ones and deletes those that are gone.
+The piece `head` is written in every batch: it holds the arrays and the list of segments. Each segment is a piece with a
+name that is never reused, so that a host only writes new segments and deletes dropped ones.
 """
 
 from __future__ import annotations
@@ -29,29 +29,29 @@ MARK = b"SWk1"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Never changed in place: a step makes a new one, in which segments that are still needed are the same."""
+    """An immutable state. A step returns a new one, which shares the segments that are still needed."""
 
     head: Mapping[str, pa.Array] = field(default_factory=dict)
     stores: Mapping[str, Store] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
-        """How many rows are kept in segments."""
+        """The number of rows in segments."""
         return sum(store.size for store in self.stores.values())
 
     def names(self) -> list[str]:
-        """The pieces of this state."""
+        """Return the names of the pieces of this state."""
         return [HEAD, *(_name(store, each) for store in self.stores for each in self.stores[store].segments)]
 
     def piece(self, name: str) -> bytes:
-        """One piece as bytes."""
+        """Return one piece as bytes."""
         if name == HEAD:
             return pack(self._head())
         store, _, number = name.rpartition("/")
         return pack(next(each.read() for each in self.stores[store].segments if each.number == int(number)))
 
     def _head(self) -> pa.RecordBatch:
-        """One row: every array as a list, and the list of segments as JSON in the schema's metadata."""
+        """Return one row: every array as a list, and the list of segments as JSON in the schema's metadata."""
         index = {name: _index(store) for name, store in self.stores.items()}
         columns = {name: pa.ListArray.from_arrays([0, len(array)], array) for name, array in self.head.items()}
         batch = table(columns or {"": pa.array([0])})
@@ -59,7 +59,7 @@ class State:
 
     @classmethod
     def read(cls, fetch: Callable[[str], bytes]) -> State:
-        """The state whose pieces `fetch` gives by name; segments are fetched when they are first looked into."""
+        """Return the state whose pieces `fetch` returns by name. A segment is fetched when it is first read."""
         head = unpack(fetch(HEAD))
         about = {key.decode(): value.decode() for key, value in head.schema.metadata.items()}
         if about.get("version") != str(VERSION):
@@ -75,7 +75,7 @@ class State:
 
 
 class Memory:
-    """A state while a step is at work on it: what is put here is in the next state."""
+    """The mutable copy of a state during a step. `state` returns the next state."""
 
     def __init__(self, state: State) -> None:
         self._head = dict(state.head)
@@ -85,7 +85,7 @@ class Memory:
         return State(self._head, self._stores)
 
     def ints(self, name: str) -> Ints:
-        """An array of integers; empty if there is none. Not to be written to."""
+        """Return an array of integers, empty if there is none. Do not write to it."""
         found = self._head.get(name)
         return NO_INTS if found is None else found.to_numpy()
 
@@ -97,7 +97,7 @@ class Memory:
         return self._head.get(name)
 
     def put(self, name: str, values: Any) -> None:
-        """An array, a number, or None to forget."""
+        """Store an array or a number under a name; None deletes it."""
         if values is None:
             self._head.pop(name, None)
         elif isinstance(values, pa.Array):
@@ -106,7 +106,7 @@ class Memory:
             self._head[name] = pa.array(np.atleast_1d(np.asarray(values, np.int64)))
 
     def names(self, prefix: str) -> list[str]:
-        """The arrays whose name begins so."""
+        """Return the names of the arrays that begin with a prefix."""
         return [name for name in self._head if name.startswith(prefix)]
 
     def store(self, name: str, clock: str) -> Store:
@@ -117,7 +117,7 @@ class Memory:
 
 
 def pack(batch: pa.RecordBatch) -> bytes:
-    """A record batch as bytes behind a mark and a checksum.
+    """Return a record batch as bytes, preceded by a mark and a checksum.
 
     >>> unpack(pack(pa.record_batch({"a": [1]}))).num_rows
     1
@@ -130,7 +130,7 @@ def pack(batch: pa.RecordBatch) -> bytes:
 
 
 def unpack(piece: bytes) -> pa.RecordBatch:
-    """What :func:`pack` wrote, or a RunError that says why these bytes are not it."""
+    """Return the record batch that :func:`pack` packed. Raise a RunError if the bytes are damaged or foreign."""
     body = memoryview(piece)[HEADER.size :]
     if len(piece) < HEADER.size or piece[:4] != MARK:
         raise RunError("SW-550", f"these {len(piece)} bytes are no state of an operator", hint=_RESTORE)
@@ -147,7 +147,7 @@ def _name(store: str, segment: Segment) -> str:
 
 
 def _index(store: Store) -> dict[str, Any]:
-    """The i-node as data."""
+    """Return the list of segments of a store, for JSON."""
     rows = [[each.number, each.size, each.least, each.most] for each in store.segments]
     return {"clock": store.clock, "floor": store.floor, "next": store.next, "segments": rows}
 
@@ -165,7 +165,7 @@ def _fetched(fetch: Callable[[str], bytes], name: str) -> pa.RecordBatch:
 
 
 def _once(read: Callable[[], pa.RecordBatch]) -> Callable[[], pa.RecordBatch]:
-    """Reads when first asked, and remembers."""
+    """Return a function that calls `read` once and returns its result from then on."""
     kept: list[pa.RecordBatch] = []
 
     def remembered() -> pa.RecordBatch:

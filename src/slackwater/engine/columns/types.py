@@ -1,4 +1,4 @@
-"""Spark's types, by the names of its DDL, in Arrow."""
+"""The Arrow types of Spark's types, which are named as in Spark's DDL."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 
 
 def known_type(name: str) -> pa.DataType | None:
-    """The Arrow type of a Spark type; None for one that only evaluating an expression tells."""
+    """Return the Arrow type of a Spark type, or None if only evaluating the expression tells its type."""
     return None if name == "unknown" else arrow_type(name)
 
 
 def type_name(kind: pa.DataType) -> str:
-    """The Spark type of an Arrow type.
+    """Return the Spark type of an Arrow type.
 
     >>> type_name(pa.decimal128(10, 2)), type_name(pa.int64())
     ('decimal(10,2)', 'bigint')
@@ -44,7 +44,7 @@ def type_name(kind: pa.DataType) -> str:
 
 
 def arrow_type(name: str) -> pa.DataType:
-    """The Arrow type of a Spark type.
+    """Return the Arrow type of a Spark type.
 
     >>> arrow_type("decimal(10,2)"), arrow_type("int")
     (Decimal128Type(decimal128(10, 2)), DataType(int32))

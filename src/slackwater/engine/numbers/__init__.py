@@ -1,1 +1,1 @@
-"""Exact sums: numbers taken apart into integers, tallies of them, and what functions make of a tally."""
+"""Exact sums: numbers split into integers, tallies of these, and the aggregate functions over tallies."""

@@ -1,4 +1,4 @@
-"""Sums and averages of DECIMALs, from limbs: whole numbers of more than 64 bits, all rows at once."""
+"""Sums and averages of DECIMALs from limbs: integers of more than 64 bits, for all rows at once."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from slackwater.engine.numbers.limbs import MASK, WIDTH, digits
 from slackwater.errors import RunError
 
 GAINED = 10_000
-"""AVG has four digits more than its argument."""
+"""The factor of AVG's additional digits: four more than its argument."""
 
 
 def decimals(limbs: Mapping[int, Ints], kind: pa.DataType, count: Ints) -> pa.Array:
-    """The sum as a column of decimals; NULL where nothing was added."""
+    """Return the sums as a column of decimals; NULL where `count` is 0."""
     _, places = digits({**limbs, 0: limbs.get(0, np.zeros(len(count), np.int64))}, len(count))
     return _column(_widened(places), kind, count == 0)
 
 
 def average(limbs: Mapping[int, Ints], kind: pa.DataType, count: Ints) -> pa.Array:
-    """The sum over the count, half away from zero."""
+    """Return the sums divided by the counts, rounded half away from zero; NULL where `count` is 0."""
     _, places = digits({**limbs, 0: limbs.get(0, np.zeros(len(count), np.int64))}, len(count))
     negative = places[-1] < 0
     size = _negated(places, negative)
@@ -43,7 +43,7 @@ def _times(places: Sequence[Ints], factor: int) -> list[Ints]:
 
 
 def _over(places: Sequence[Ints], divisor: Ints) -> list[Ints]:
-    """Long division by numbers below 2**31, from the highest digit down."""
+    """Return the digits divided by numbers below 2**31: long division from the highest digit down."""
     made: list[Ints] = []
     left = np.zeros_like(places[0])
     for place in reversed(places):
@@ -54,7 +54,7 @@ def _over(places: Sequence[Ints], divisor: Ints) -> list[Ints]:
 
 
 def _negated(places: Sequence[Ints], negative: Bools) -> list[Ints]:
-    """Two's complement where negative."""
+    """Return the digits negated (two's complement) where `negative` is true."""
     made = []
     carry = negative.astype(np.int64)
     for place in places:
@@ -65,7 +65,7 @@ def _negated(places: Sequence[Ints], negative: Bools) -> list[Ints]:
 
 
 def _widened(places: Sequence[Ints]) -> list[Ints]:
-    """Four digits of 32 bits, with the sign in all that were added."""
+    """Return at least four digits of 32 bits; added digits extend the sign."""
     sign = np.where(places[-1] & (1 << (WIDTH - 1)), MASK, 0) if len(places) < 4 else np.zeros_like(places[0])
     return [place & MASK for place in [*places, *[sign] * (4 - len(places))]]
 

@@ -1,4 +1,4 @@
-"""From the tally of a window to the value of a call: COUNT, SUM, AVG, STDDEV and VARIANCE."""
+"""The values of COUNT, SUM, AVG, STDDEV and VARIANCE from the tally of a window."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from slackwater.errors import RunError
 
 
 def counted(sums: Tally, number: int | None) -> Ints:
-    """COUNT: rows, or those whose argument is not NULL."""
+    """Return COUNT: the number of rows, or of rows whose argument is not NULL."""
     rows = sums[ROWS]
     return rows if number is None else rows - sums.get(f"{number}.null", np.int64(0))
 
 
 def finished(function: str, sums: Tally, number: int | None, kind: pa.DataType | None) -> pa.Array:
-    """The value of a call at every point; `number` is that of its argument, `kind` the argument's type."""
+    """Return the value of a call at every point. `number` is the number of its argument, `kind` the argument's type."""
     count = counted(sums, number)
     if function == "count" or number is None or kind is None:
         return pa.array(count)
@@ -30,7 +30,7 @@ def finished(function: str, sums: Tally, number: int | None, kind: pa.DataType |
 
 
 def _sum(sums: Tally, number: int, kind: pa.DataType, count: Ints) -> pa.Array:
-    """NULL over no values, never 0."""
+    """Return SUM: NULL over no values, never 0."""
     limbs = limbs_of(sums, f"{number}")
     if pa.types.is_decimal(kind):
         return decimals(limbs, pa.decimal128(min(38, kind.precision + 10), kind.scale), count)
@@ -47,14 +47,14 @@ def _average(sums: Tally, number: int, kind: pa.DataType, count: Ints) -> pa.Arr
     if pa.types.is_decimal(kind):
         return average(limbs, pa.decimal128(min(38, kind.precision + 4), min(38, kind.scale + 4)), count)
     high, low = total(limbs, len(count))
-    scale = np.where(np.abs(high) > HUGE, 2.0**-64, 1.0)  # or what is close to the greatest double would overflow
+    scale = np.where(np.abs(high) > HUGE, 2.0**-64, 1.0)  # values near the greatest double would overflow
     finite = np.where(np.isfinite(high), high, 0.0)
     mean, _ = quotient(finite * scale, low * scale, np.maximum(count, 1).astype(np.float64))
     return pa.array(_special(sums, number, np.where(np.isfinite(high), mean / scale, high)), mask=count == 0)
 
 
 def _deviation(sums: Tally, number: int, kind: pa.DataType, count: Ints, besides: int, root: bool) -> pa.Array:
-    """From the exact sums of the values and of their squares: n * sum(x**2) - sum(x)**2, in twice the precision."""
+    """Return a deviation or variance from exact sums: n * sum(x**2) - sum(x)**2, in twice the precision."""
     few = count <= besides
     rows = np.where(few, besides + 1, count).astype(np.float64)
     high, low = total(limbs_of(sums, f"{number}^"), len(count))
@@ -70,14 +70,14 @@ def _deviation(sums: Tally, number: int, kind: pa.DataType, count: Ints, besides
 
 
 def _special(sums: Tally, number: int, value: Floats) -> Floats:
-    """NaN where a NaN or both infinities are in the window, an infinity where one is."""
+    """Return the value, NaN if the window has a NaN or both infinities, or an infinity if it has one."""
     up, down, nan = (_has(sums, number, name, len(value)) for name in ("inf", "-inf", "nan"))
     value = np.where(up, np.inf, np.where(down, -np.inf, value))
     return np.where(nan | (up & down), np.nan, value)
 
 
 def _has(sums: Tally, number: int, name: str, size: int) -> Bools:
-    """Where a window has values of a kind that is counted apart."""
+    """Return a mask of the windows with values of a kind that is counted separately (NaN, infinite, huge)."""
     found = sums.get(f"{number}.{name}")
     return np.zeros(size, np.bool_) if found is None else found > 0
 

@@ -1,8 +1,8 @@
-"""Exact sums. A number is taken apart into limbs, whole multiples of powers of 2**32, and limbs are added as integers.
+"""Exact sums. A number is split into limbs, multiples of powers of 2**32, and limbs are added as integers.
 
-A window's sum is the difference of two running sums, which floating point would let drift: what cancels must cancel
-exactly. Integer limbs do, so that a sum is the same however the rows were cut into batches and however long ago the
-first of them came. 32 bits leave room for 2**31 rows in a window. How a number is spread over limbs does not matter.
+The sum of a window is the difference of two running sums. In floating point the rounding errors of rows that have left
+would remain. Integer limbs cancel exactly, so that a sum does not depend on batches or on the age of the stream. Limbs
+of 32 bits leave room for 2**31 rows in a window. A number may be split into limbs in more than one way.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ from slackwater.engine.columns.arrays import Ints
 
 Floats = npt.NDArray[np.float64]
 Limbs: TypeAlias = dict[int, Ints]
-"""By exponent k: whole multiples of 2**(32 k)."""
+"""The limbs by exponent k: multiples of 2**(32 k)."""
 WIDTH = 32
 MASK = (1 << WIDTH) - 1
 SPLITTER = float(2**27 + 1)
-"""Dekker's constant: cuts a double into two halves whose products are exact."""
+"""Dekker's constant: splits a double into two halves whose products are exact."""
 LEAST_EXPONENT = -34
+"""The exponent k below which no double has bits left: 2**(32 * -34) is below the smallest subnormal."""
 
 
 def of_integers(values: Ints) -> Limbs:
-    """Limbs of whole numbers; one is enough where all are small.
+    """Return the limbs of integers; a single limb if all are small.
 
     >>> {k: limb.tolist() for k, limb in of_integers(np.array([5, -(2**40)])).items()}
     {0: [5, 0], 1: [0, -256]}
@@ -38,14 +39,14 @@ def of_integers(values: Ints) -> Limbs:
 
 
 def of_decimals(column: pa.Array) -> Limbs:
-    """Limbs of the unscaled numbers of a decimal128 column without NULLs."""
+    """Return the limbs of the unscaled integers of a decimal128 column without NULLs."""
     words = np.frombuffer(column.buffers()[1], np.int64)[2 * column.offset : 2 * (column.offset + len(column))]
     low, high = words[0::2], words[1::2]
     return {0: low & MASK, 1: (low >> WIDTH) & MASK, 2: high & MASK, 3: high >> WIDTH}
 
 
 def of_floats(values: Floats) -> Limbs:
-    """Limbs of finite doubles, taken off from the highest down; none is lost.
+    """Return the exact limbs of finite doubles, from the highest down.
 
     >>> sorted(of_floats(np.array([1.5])).items())
     [(-1, array([2147483648])), (0, array([1]))]
@@ -67,12 +68,12 @@ def of_floats(values: Floats) -> Limbs:
 
 
 def scaled(values: Floats, k: int) -> Floats:
-    """Times 2**(32 k), exactly where the result is no subnormal."""
+    """Return values * 2**(32 k), which is exact unless the result is subnormal."""
     return values * 2.0 ** (WIDTH * k) if abs(k) < 31 else np.ldexp(values, WIDTH * k)
 
 
 def of_squares(values: Floats) -> Limbs:
-    """Limbs of the exact squares of doubles: the rounded square and what rounding left (Dekker)."""
+    """Return the limbs of the exact squares of doubles: the rounded square plus its rounding error (Dekker)."""
     square = values * values
     upper = SPLITTER * values
     upper = upper - (upper - values)
@@ -86,7 +87,7 @@ def plus(one: Limbs, two: Limbs) -> Limbs:
 
 
 def digits(limbs: Mapping[int, Ints], size: int) -> tuple[int, list[Ints]]:
-    """The least exponent, and from there digits in [0, 2**32), the last of them with the sign."""
+    """Return the least exponent and the digits from there on: in [0, 2**32), but the last has the sign."""
     if not limbs:
         return 0, [np.zeros(size, np.int64)]
     least, most = min(limbs), max(limbs)
@@ -100,13 +101,13 @@ def digits(limbs: Mapping[int, Ints], size: int) -> tuple[int, list[Ints]]:
 
 
 def total(limbs: Mapping[int, Ints], size: int) -> tuple[Floats, Floats]:
-    """The sum as an unevaluated sum of two doubles: the nearest double, and what it leaves."""
+    """Return the sum as two doubles: the nearest double, and its rounding error."""
     least, places = digits(limbs, size)
     if len(places) > 1:
         places[-2:] = _towards_zero(places[-2], places[-1])
     high: Floats = np.zeros(size)
     low: Floats = np.zeros(size)
-    with np.errstate(over="ignore", invalid="ignore"):  # beyond the greatest double is infinity
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum beyond the greatest double is infinite
         for place in range(len(places) - 1, -1, -1):
             high, left = two_sum(high, scaled(places[place].astype(np.float64), least + place))
             low = low + left
@@ -116,14 +117,14 @@ def total(limbs: Mapping[int, Ints], size: int) -> tuple[Floats, Floats]:
 
 
 def _towards_zero(low: Ints, high: Ints) -> tuple[Ints, Ints]:
-    """The two highest digits with one sign, so that the highest is not there for the sake of the sign alone."""
+    """Return the two highest digits with the same sign, so that the highest is not -1 for a small negative number."""
     value = (high << WIDTH) | low
     top = np.where(value < 0, -(-value >> WIDTH), value >> WIDTH)
     return value - (top << WIDTH), top
 
 
 def integers(limbs: Mapping[int, Ints], size: int) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """The sum of whole numbers as int64, and where it does not fit."""
+    """Return sums of integers as int64, and a mask of the sums that do not fit."""
     least, places = digits({**limbs, 0: limbs.get(0, np.zeros(size, np.int64))}, size)
     if least:
         raise ValueError("whole numbers have no limbs below 0")
@@ -136,20 +137,20 @@ def integers(limbs: Mapping[int, Ints], size: int) -> tuple[Ints, npt.NDArray[np
 
 
 def two_sum(one: Floats, two: Floats) -> tuple[Floats, Floats]:
-    """Knuth: the rounded sum and exactly what rounding left."""
+    """Return the rounded sum and its exact rounding error (Knuth)."""
     added = one + two
     part = added - one
     return added, (one - (added - part)) + (two - part)
 
 
 def fast_two_sum(one: Floats, two: Floats) -> tuple[Floats, Floats]:
-    """Dekker: the same where the first is the larger."""
+    """Return the result of `two_sum`, if the first number is the larger (Dekker)."""
     added = one + two
     return added, two - (added - one)
 
 
 def two_product(one: Floats, two: Floats) -> tuple[Floats, Floats]:
-    """Dekker: the rounded product and exactly what rounding left."""
+    """Return the rounded product and its exact rounding error (Dekker)."""
     product = one * two
     first, second = SPLITTER * one, SPLITTER * two
     first, second = first - (first - one), second - (second - two)
@@ -158,13 +159,13 @@ def two_product(one: Floats, two: Floats) -> tuple[Floats, Floats]:
 
 
 def quotient(high: Floats, low: Floats, divisor: Floats) -> tuple[Floats, Floats]:
-    """(high + low) / divisor as two doubles."""
+    """Return (high + low) / divisor as two doubles."""
     first = high / divisor
     product, left = two_product(first, divisor)
     return fast_two_sum(first, ((high - product) - left + low) / divisor)
 
 
 def square_of(high: Floats, low: Floats) -> tuple[Floats, Floats]:
-    """(high + low) squared, as two doubles."""
+    """Return (high + low)**2 as two doubles."""
     product, left = two_product(high, high)
     return fast_two_sum(product, left + 2.0 * high * low)

@@ -1,7 +1,7 @@
-"""What rows add to the sums of their group, as columns of integers: counts, limbs of sums and of sums of squares.
+"""Tallies: the integers that rows add to the sums of their group: counts, and limbs of sums and of sums of squares.
 
-A column is there only where it is not zero throughout: `3.nan` counts the NaNs of argument 3, `3.null` its NULLs,
-`3.0` and `3.-1` are limbs of its sum, `3^.0` of its squares.
+A column that would be all zeros is left out. `3.nan` counts the NaNs of argument 3 and `3.null` its NULLs; `3.0` and
+`3.-1` are limbs of its sum, `3^.0` is a limb of its sum of squares.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from slackwater.engine.numbers.limbs import Floats, Limbs, of_decimals, of_float
 
 ROWS = "rows"
 HUGE = 1e150
-"""The square of a number beyond this may be no double: a deviation with it is infinite."""
+"""A larger number counts as huge: its square may overflow a double, and the deviation is infinite."""
 SHORT = 16
-"""Runs of so many rows are better summed one by one."""
+"""The mean length of runs, in rows, from which each run is summed by itself; shorter ones are cheaper by cumsum."""
 Tally = dict[str, Ints]
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A column that is counted, summed, squared: what the calls over it ask for."""
+    """A column that is counted, and summed or squared if a call over it needs that."""
 
     name: str
     summed: bool = False
@@ -35,7 +35,7 @@ class Argument:
 
 
 def tally(rows: pa.RecordBatch, arguments: Sequence[Argument]) -> Tally:
-    """What each row adds.
+    """Return the numbers that each row adds.
 
     >>> rows = pa.record_batch({"x": [1.5, None]})
     >>> {name: added.tolist() for name, added in tally(rows, [Argument("x", summed=True)]).items()}
@@ -75,7 +75,7 @@ def _filled(column: pa.Array) -> Floats:
 
 
 def _finite(added: Tally, number: int, values: Floats) -> Floats:
-    """The values, 0 where they are none that can be added; those are counted."""
+    """Return the values with 0 for NaN and infinities, which are counted instead."""
     finite = np.isfinite(values)
     if finite.all():
         return values
@@ -91,7 +91,7 @@ def _limbs(added: Tally, name: str, limbs: Limbs) -> None:
 
 
 def limbs_of(sums: Mapping[str, Ints], name: str) -> Limbs:
-    """The limbs that are kept under a name."""
+    """Return the limbs that are stored under a name."""
     prefix = f"{name}."
     return {int(key[len(prefix) :]): limb for key, limb in sums.items() if key.startswith(prefix) and _exponent(key)}
 
@@ -101,12 +101,12 @@ def _exponent(key: str) -> bool:
 
 
 def summed(tallies: Tally, order: Any, starts: Any) -> Tally:
-    """The tallies of runs of rows; without an order, of rows as they stand."""
+    """Return the tallies of runs of rows. Without an order, the rows are already sorted."""
     return {name: _of_runs(added if order is None else added.take(order), starts) for name, added in tallies.items()}
 
 
 def _of_runs(added: Ints, starts: Any) -> Ints:
-    """The sums of runs; of short ones, differences of running sums, in which what overflows cancels."""
+    """Return the sums of runs. Short runs are differences of running sums, in which overflows cancel."""
     if len(added) > SHORT * len(starts):
         sums: Ints = np.add.reduceat(added, starts)
         return sums
@@ -116,7 +116,7 @@ def _of_runs(added: Ints, starts: Any) -> Ints:
 
 
 def together(one: Tally, two: Tally, sizes: tuple[int, int]) -> Tally:
-    """Two tallies one after the other; a column that one does not have is zero there."""
+    """Return the concatenation of two tallies. A column that one of them lacks is zero there."""
     names = dict.fromkeys([*one, *two])
     zeros = [np.zeros(size, np.int64) for size in sizes]
     return {name: np.concatenate([one.get(name, zeros[0]), two.get(name, zeros[1])]) for name in names}

@@ -1,7 +1,8 @@
-"""COUNT(DISTINCT ...) over windows: how many values have a row in the window.
+"""COUNT(DISTINCT ...) over windows: the number of values that have a row in the window.
 
-A value is in the window from a row that finds it absent until the last of the rows that follow on each other has gone:
-those two moments are all that counts. Kept: of each group's values in the window, the row that goes last.
+A value is present from the row that finds it absent until the last of its overlapping rows leaves. The count at a point
+is the number of such beginnings minus the number of such ends. Kept: for each value in the window of each group, the
+row that leaves last.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, Clock, Po
 
 
 class Distinct:
-    """How many distinct values, no NULL among them, each window has."""
+    """The number of distinct values that are not NULL in each window."""
 
     def __init__(self, name: str, arguments: Sequence[str]) -> None:
         self.name = name
         self.arguments = list(arguments)
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows in which no argument is NULL."""
+        """Return entries of the rows in which no argument is NULL."""
         entries, known = base, np.ones(base.num_rows, np.bool_)
         for place, name in enumerate(self.arguments):
             values = rows.column(name)
@@ -35,14 +36,14 @@ class Distinct:
         return picked(entries, known)
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """Each value once of those that come and go together."""
+        """Return one entry for each value of those that enter and leave together."""
         if not entries.num_rows:
             return entries
         _, first = dense([entries.column(name) for name in (CODE, ENTER, EXIT)] + self._values(entries))
         return picked(entries, np.sort(first))
 
     def step(self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, mixed: bool = False) -> Ints:
-        """The counts at the points; then the last entry of each value is kept while it is in the window."""
+        """Return the counts at the points, and keep the last entry of each value that is still in the window."""
         shelf = Shelf(memory, self.name, clock)
         pieces = shelf.with_new(new)
         lives = _Lives.of(clock, pieces, self._identity(pieces), mixed)
@@ -54,14 +55,14 @@ class Distinct:
         return [entries.column(f"value{place}") for place in range(len(self.arguments))]
 
     def _identity(self, pieces: list[pa.RecordBatch]) -> Ints:
-        """A number for each group's value."""
+        """Return a number for each pair of group and value."""
         columns = [joined([piece.column(CODE) for piece in pieces])]
         columns += [joined(list(each)) for each in zip(*(self._values(piece) for piece in pieces), strict=True)]
         return dense(columns)[0]
 
 
 class _Lives:
-    """Old entries and new ones; which of them open a stretch of presence of their value, and which close one."""
+    """Old and new entries, and which of them begin and which end a presence of their value."""
 
     def __init__(self, code: Ints, enter: Ints, exits: Ints, opens: Bools, closes: Bools, last: Bools) -> None:
         self.code, self.enter, self.exits = code, enter, exits
@@ -88,13 +89,13 @@ class _Lives:
         return cls(code, enter, exits, opens, closes, last)
 
     def count(self, points: Points) -> Ints:
-        """How many stretches had opened by each point, less how many had closed."""
+        """Return for each point the number of presences that have begun minus those that have ended."""
         opened = _ended(self.code[self.opens], self.enter[self.opens], points.code, points.enter)
         return opened - _ended(self.code[self.closes], self.exits[self.closes], points.code, points.exit)
 
 
 def _ended(code: Ints, value: Ints, at_code: Ints, at: Ints) -> Ints:
-    """How many of a point's code have a value not beyond it."""
+    """Return for each point the number of entries with its code whose value is at most `at`."""
     order = stable(value)
     order = order[counted(code[order])]
     code = code[order]

@@ -1,6 +1,6 @@
 """FIRST and LAST over windows, in sequence order.
 
-Kept: for LAST one entry of each group; for FIRST every entry that can be the first of a window to come.
+Kept: for LAST one entry of each group; for FIRST every entry that can be the first of a later window.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ VALUE = "value"
 
 
 class Ends:
-    """The value of the first (or `last`) row of each window; with `skips`, of those that are not NULL."""
+    """The value of the first (or `last`) row of each window. `skips` ignores NULLs."""
 
     def __init__(self, name: str, argument: str, last: bool, skips: bool) -> None:
         self.name = name
@@ -49,7 +49,7 @@ class Ends:
         return picked(entries, valid(values)) if self.skips else entries
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """The first or last of those that come and go together."""
+        """Return the first or last of the entries that enter and leave together."""
         if not entries.num_rows:
             return entries
         entries = sequenced(entries)
@@ -60,7 +60,7 @@ class Ends:
     def step(
         self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, mixed: bool = False
     ) -> pa.Array | None:
-        """The values at the points; then what can still be an end is kept."""
+        """Return the values at the points, and keep the entries that can still be first or last."""
         shelf = Shelf(memory, self.name, clock)
         pieces = shelf.with_new(new)
         layout = in_places(Layout.of(clock, pieces, mixed), pieces) if mixed else Layout.of(clock, pieces, mixed)
@@ -77,7 +77,7 @@ class Ends:
 
 
 def in_places(layout: Layout, pieces: list[pa.RecordBatch]) -> Layout:
-    """The same entries by group, then in sequence: those that came late stand where they belong."""
+    """Return the layout sorted by group, then sequence order, so that late rows are in their places."""
     code = np.concatenate([column(piece, CODE) for piece in pieces])
     order = in_sequence(*(np.concatenate(each) for each in zip(*map(_places, pieces), strict=True)))
     order = counted(code) if order is None else order[counted(code[order])]
@@ -91,13 +91,13 @@ def _places(entries: pa.RecordBatch) -> tuple[Ints, Ints, Ints]:
 
 
 def sequenced(entries: pa.RecordBatch) -> pa.RecordBatch:
-    """Entries in sequence order, if they say what that is."""
+    """Return entries in sequence order, if they have the columns that tell it."""
     order = in_sequence(*_places(entries)) if TIME in entries.schema.names else None
     return entries if order is None else picked(entries, order)
 
 
 def _firsts(layout: Layout, pieces: list[pa.RecordBatch]) -> Bools:
-    """Of entries of a group that go together only the first can be the first of a window."""
+    """Return a mask of the first of the entries of a group that leave together; no other can be first in a window."""
     exits = np.concatenate([column(piece, EXIT) for piece in pieces])
     first = np.zeros(len(layout.order), np.bool_)
     first[layout.order] = firsts(layout.code, exits[layout.order])
@@ -105,26 +105,26 @@ def _firsts(layout: Layout, pieces: list[pa.RecordBatch]) -> Bools:
 
 
 def _lasts(layout: Layout) -> Bools:
-    """The last entry of each group."""
+    """Return a mask of the last entry of each group."""
     _, ends = bounds(firsts(layout.code))
     last = np.zeros(len(layout.order), np.bool_)
     last[layout.order[ends - 1]] = True
     return last
 
 
-# FIRST over windows of rows in sequence: when the first row of a window goes, the next of its group takes over.
+# FIRST over windows of rows in sequence order: when the first row of a window leaves, the next of its group takes over.
 #
-# That moment is known when the later row comes: it is the exit of the row before it. So an entry waits under the clock
-# of its handover, and at a batch only those are looked at whose time has come. Kept: per group the first value, and
-# the entries that are to take over.
+# The time of this handover is known when the later row enters: it is the exit of the row before it. An entry is stored
+# by the time of its handover, and a batch reads only the entries whose handover is due. Kept: the first value of each
+# group, and the entries that take over later.
 
 
 UNTIL = "until"
-"""The exit of an entry whose `exit` in the store is that of its handover."""
+"""The column with the real exit of an entry. Its column `exit` holds the time of the handover."""
 
 
 class Firsts:
-    """The value of the first row of each window; with `skips`, of those that are not NULL."""
+    """The value of the first row of each window. `skips` ignores NULLs."""
 
     def __init__(self, name: str, argument: str, skips: bool) -> None:
         self.name = name
@@ -137,14 +137,14 @@ class Firsts:
         return picked(entries, valid(values)) if self.skips else entries
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """The first of those that come and go together."""
+        """Return the first of the entries that enter and leave together."""
         order, starts = merged_runs(entries)
         return picked(entries, order[starts])
 
     def step(self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, known: Bools) -> pa.Array | None:
-        """The values at the points; then who is first from now on, and who takes over later.
+        """Return the values at the points, and keep the first entry of each group and the entries that take over later.
 
-        By code, `known` says whether the group had entries before.
+        `known` says for each code whether the group had entries before.
         """
         due, store = clock.expire(memory.store(self.name, EXIT))
         fresh = self._fresh(memory, clock, new, known)
@@ -157,7 +157,7 @@ class Firsts:
         return found
 
     def _fresh(self, memory: Memory, clock: Clock, new: pa.RecordBatch, known: Bools) -> pa.RecordBatch:
-        """The new entries by group, with their handover: the exit of the one before, if that has not gone yet."""
+        """Return the new entries by group, with their handover: the exit of the entry before, if it is still there."""
         new = picked(new, counted(column(new, CODE)))
         code, exits, part = column(new, CODE), column(new, EXIT), part_of(new)
         last = resized(memory.ints(f"{self.name}.last"), len(known), known)
@@ -172,7 +172,7 @@ class Firsts:
         return picked(made, first | (handover < exits))
 
     def _heads(self, memory: Memory, new: pa.RecordBatch, known: Bools) -> pa.RecordBatch | None:
-        """Who was first in each group."""
+        """Return the entry that was first in each group."""
         value = memory.column(f"{self.name}.value")
         if value is None:
             return None
@@ -199,7 +199,7 @@ class Firsts:
 
 
 def resized(values: Ints, size: int, known: Bools) -> Ints:
-    """Values by code, for as many codes as there are now; of those that are not known none."""
+    """Return values by code for the current number of codes; EARLIEST for codes that are not known."""
     made = np.full(size, EARLIEST)
     made[: len(values)] = values[:size]
     made[~known] = EARLIEST
@@ -207,7 +207,7 @@ def resized(values: Ints, size: int, known: Bools) -> Ints:
 
 
 class _Heirs:
-    """Entries by group in the order of their handovers."""
+    """Entries by group, then handover."""
 
     def __init__(self, clock: Clock, pieces: list[pa.RecordBatch]) -> None:
         self.clock = clock
@@ -225,7 +225,7 @@ class _Heirs:
             self.part = np.concatenate([column(piece, PART) for piece in pieces])[order]
 
     def at(self, points: Points) -> pa.Array:
-        """Who is first at each point: the last that has come and taken over, unless it has gone."""
+        """Return the first value at each point: of the last entry that has taken over, NULL if that has left."""
         handover = self._resolved(self.handover)
         last = np.minimum(
             positions(self.code, handover, points.code, points.exit),
@@ -238,7 +238,7 @@ class _Heirs:
         return self.values.take(pa.array(place, mask=~there))
 
     def heads(self) -> tuple[Ints, Ints]:
-        """The codes that have a first from now on, and where that is."""
+        """Return the codes that have a first entry at the end of the batch, and the places of these entries."""
         now = self.clock.now if self.part is None or isinstance(self.clock.now, int) else self.clock.now[self.part]
         ready = np.flatnonzero(self.handover <= now)
         code = self.code[ready]
@@ -248,11 +248,11 @@ class _Heirs:
         return self.code[last], last
 
     def waiting(self, fresh: pa.RecordBatch) -> Bools:
-        """Which of the new entries take over after this batch."""
+        """Return a mask of the new entries that take over after this batch."""
         return self.clock.is_live(fresh)
 
     def _resolved(self, exits: Ints) -> Ints:
-        """In the measure of the points; the beginning of time stays what it is."""
+        """Return exits in the unit of the points' exits; EARLIEST stays EARLIEST."""
         known = exits > EARLIEST
         safe = np.where(known, exits, LATEST)
         return np.where(known, self.clock.resolve(safe, self.part), EARLIEST)

@@ -1,9 +1,9 @@
-"""What all windows have in common: entries that come and go, and points at which a window is looked at.
+"""The common parts of all windows: entries that enter and leave, and points at which a window is evaluated.
 
-An entry is a row, or the partial aggregate of several, in a group (`code`). It is in the window of a point of its group
-from `enter` on, until `exit`: a point holds it iff `enter <= point.enter` and `exit > point.exit`. What these count
-depends on the window: rows and ticks, rows and rows, boundaries. Within a group, entries that come later do not go
-earlier, so that a window is a stretch of its group's entries.
+An entry is a row, or the partial aggregate of several rows, of a group (`code`). A point of the group sees it iff
+`enter <= point.enter` and `exit > point.exit`. The units of `enter` and `exit` depend on the window: rows and ticks,
+rows and rows, or boundaries. Within a group, an entry that enters later does not leave earlier, so that a window is a
+contiguous range of the entries of its group.
 """
 
 from __future__ import annotations
@@ -21,14 +21,16 @@ from slackwater.engine.columns.state import Memory
 
 CODE, ENTER, EXIT, PART = "code", "enter", "exit", "part"
 AT = "at"
-"""The exit of the point at which an entry comes, where that is not its enter."""
+"""The exit of the point at which an entry enters, if it differs from `enter`."""
 TIME, ARRIVAL, POSITION = "time", "arrival", "position"
 
 
 @dataclass(frozen=True, slots=True)
 class Points:
-    """Where windows are looked at, sorted by code, then in order. `own`: every new row is one, at which it comes;
-    `alone`: no entry is in the windows of two."""
+    """The points at which windows are evaluated, sorted by code, then `enter`.
+
+    `own`: every new row is a point and enters at it. `alone`: no entry is in the windows of two points.
+    """
 
     code: Ints
     enter: Ints
@@ -45,17 +47,17 @@ Resolve = Callable[[Ints, Ints | None], Ints]
 
 
 def unresolved(exits: Ints, part: Ints | None) -> Ints:
-    """Exits that count what the points' exits count."""
+    """Return exits that already have the unit of the points' exits."""
     return exits
 
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """What has left: entries whose exit is not beyond `now`, the least exit of any point to come.
+    """Tells which entries have left: those whose exit is at most `now`, the least exit of any later point.
 
-    `before` is what `now` was one batch ago. Both are one number, or, where each part of the stream has its own count,
-    one per part. `resolve` turns exits into the measure of the points' exits; LATEST where no point of this batch is
-    that far.
+    `before` is `now` of the batch before. Both are one number, or one per part if each part of the stream has its own
+    count. `resolve` converts exits to the unit of the points' exits, or to LATEST if no point of this batch reaches
+    them.
     """
 
     before: int | Ints
@@ -63,7 +65,7 @@ class Clock:
     resolve: Resolve = unresolved
 
     def expire(self, store: Store) -> tuple[pa.RecordBatch | None, Store]:
-        """The entries that leave now."""
+        """Return the entries that leave in this batch, and the store without them."""
         if isinstance(self.now, int):
             return store.due(self.now)
         return store.sift(lambda entries: self.was_live(entries) & ~self.is_live(entries), self.is_live)
@@ -79,7 +81,7 @@ class Clock:
 
 
 class Shelf:
-    """The entries of a store that are looked at all at once: those of earlier batches that had not left before."""
+    """The entries of a store that is read as a whole: those that had not left before this batch."""
 
     def __init__(self, memory: Memory, name: str, clock: Clock) -> None:
         self._memory, self._name, self._clock = memory, name, clock
@@ -89,15 +91,15 @@ class Shelf:
         self.old = None if self._every is None else picked(self._every, self._there)
 
     def with_new(self, new: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """Old and new entries, as pieces."""
+        """Return old and new entries, as one or two record batches."""
         return [new] if self.old is None else [self.old, new]
 
     def live(self, new: pa.RecordBatch) -> Bools:
-        """Which of old and new stay."""
+        """Return a mask of the old and new entries that stay."""
         return np.concatenate([self._clock.is_live(piece) for piece in self.with_new(new)])
 
     def keep(self, mask: Bools, new: pa.RecordBatch) -> None:
-        """Keep these of old and new."""
+        """Keep the old and new entries for which the mask is true."""
         before = len(mask) - new.num_rows
         store = self._store
         if self._every is not None:
@@ -109,7 +111,7 @@ class Shelf:
 
 
 def dense_store(memory: Memory, name: str, store: Store, live: Wanted, merge: Merge) -> None:
-    """Keep a store under a name; where it has doubled, those that come and go together become one."""
+    """Keep a store under a name. If it has doubled, merge the entries that enter and leave together."""
     merged = store.merged(memory.number(f"{name}.dense"), live, merge)
     if merged is not None:
         memory.put(f"{name}.dense", merged.size)
@@ -133,7 +135,7 @@ def part_of(entries: pa.RecordBatch) -> Ints | None:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Entries sorted by code, then in the order in which they come and go; `order` says where each came from."""
+    """Entries sorted by code, then in the order in which they enter and leave. `order` has the original places."""
 
     order: Index
     code: Ints
@@ -143,7 +145,10 @@ class Layout:
 
     @classmethod
     def of(cls, clock: Clock, pieces: list[pa.RecordBatch], mixed: bool) -> Layout:
-        """Old entries, which every point can see, and last the new ones; `mixed` if some of the new are older."""
+        """Return the layout of old entries, which every point sees, and of the new ones in the last piece.
+
+        `mixed`: new rows may be older than old ones.
+        """
         new = pieces[-1]
         code = np.concatenate([column(each, CODE) for each in pieces])
         exits = np.concatenate([clock.exits(each) for each in pieces])
@@ -153,7 +158,7 @@ class Layout:
         return cls(order, code.take(order), enter.take(order), exits.take(order), len(code) - new.num_rows)
 
     def windows(self, points: Points) -> tuple[Index, Index]:
-        """The stretch of entries that each point holds: from, and up to."""
+        """Return the range of entries that each point sees, as starts and ends."""
         low = positions(self.code, self.exit, points.code, points.exit)
         if points.own and len(points) == len(self.order) - self.old:
             return low, np.flatnonzero(self.order >= self.old) + 1
@@ -161,21 +166,21 @@ class Layout:
         return low, np.maximum(low, high)
 
     def apart(self) -> tuple[Index, Index]:
-        """The stretches of windows that do not overlap: those of a code that have come at the same point."""
+        """Return the ranges of windows that do not overlap: the entries of a code that enter at the same point."""
         starts, ends = bounds(firsts(self.code, np.maximum(self.enter, 0)))
         come = self.enter.take(starts) < LATEST
         return starts[come], ends[come]
 
     def ends(self) -> Index:
-        """Per entry, the end of its group's entries."""
+        """Return for each entry the end of its group's entries."""
         starts, ends = bounds(firsts(self.code))
         return np.repeat(ends, ends - starts)
 
 
 def by_code(code: Ints, enter: Ints, exits: Ints) -> Index:
-    """By code, then exit, then enter: in one go where the numbers are small.
+    """Return the order by code, then exit, then enter, with one sort key if the numbers are small.
 
-    Where those that come later do not go earlier, as in a stream that is in order, the code alone decides.
+    If enters and exits ascend already, as in a stream in order, only the code is sorted.
     """
     if ascending(exits) and ascending(enter):
         return np.arange(len(code)) if ascending(code) else counted(code)
@@ -189,7 +194,7 @@ def by_code(code: Ints, enter: Ints, exits: Ints) -> Index:
 
 
 def _from_zero(values: Ints) -> Ints:
-    """The same order from 0 on, the ends of time next to the others."""
+    """Return integers from 0 on that sort as the values do; EARLIEST and LATEST are moved next to the other values."""
     inner = values[(values != EARLIEST) & (values != LATEST)]
     if not len(inner):
         last: Ints = (values == LATEST).astype(np.int64)
@@ -200,13 +205,13 @@ def _from_zero(values: Ints) -> Ints:
 
 
 def merged_runs(entries: pa.RecordBatch) -> tuple[Index, Index]:
-    """Entries that come and go together: the order that brings them side by side, and where each run starts."""
+    """Return the order that groups entries that enter and leave together, and the start of each run."""
     order, starts = runs_of(entries)
     return np.arange(entries.num_rows) if order is None else order, starts
 
 
 def runs_of(entries: pa.RecordBatch) -> tuple[Index | None, Index]:
-    """The same; None for the order where they stand side by side already."""
+    """Return the result of `merged_runs`, with None for the order if the entries are grouped already."""
     code, enter, exits = (column(entries, name) for name in (CODE, ENTER, EXIT))
     if ascending(code) and ascending(exits) and ascending(enter):
         return None, np.flatnonzero(firsts(code, exits, enter))
@@ -215,13 +220,13 @@ def runs_of(entries: pa.RecordBatch) -> tuple[Index | None, Index]:
 
 
 def heads(entries: pa.RecordBatch, order: Index | None, starts: Index) -> dict[str, Ints]:
-    """Code, enter, exit and part of each run."""
+    """Return code, enter, exit and part of each run."""
     names = [name for name in (CODE, ENTER, EXIT, PART) if name in entries.schema.names]
     places = starts if order is None else order.take(starts)
     return {name: column(entries, name).take(places) for name in names}
 
 
 def base(code: Ints, enter: Ints, exits: Ints, part: Ints | None = None, at: Ints | None = None) -> pa.RecordBatch:
-    """Entries without anything in them yet."""
+    """Return entries without values: only code, enter, exit, part and at."""
     columns = {CODE: code, ENTER: enter, EXIT: exits, PART: part, AT: at}
     return table({name: values for name, values in columns.items() if values is not None})

@@ -1,10 +1,10 @@
 """Extents (WIN 6.1): windows of time at boundaries of time, `RANGE r SLIDE s`.
 
-Rows enter as they come, in any order and late or not, every extent that was not emitted in an earlier batch. An extent
-is emitted once the punctuation has reached its end.
+A row enters every extent that was not emitted in an earlier batch, whether the row is late or not; the order of rows
+does not matter. An extent is emitted once the punctuation has reached its end.
 
-Kept: with aggregates the partial aggregates of panes (rows that are in the same extents) of which an extent is to come,
-without them the rows; and a tally per group that has such panes.
+Kept, as long as an extent of them is still to be emitted: with aggregates the partial aggregates of panes (rows that
+are in the same extents) and a tally per group; without aggregates the rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Boundaries:
         self.every, self.length = window.every.amount, window.range.amount
 
     def panes(self, time: Ints) -> tuple[Ints, Ints]:
-        """The ordinals of the first boundary whose extent a row is in, and of the first after that it is not."""
+        """Return the ordinals of the first boundary whose extent contains a row, and of the first one after these."""
         return time // self.every + 1, (time + self.length) // self.every + 1
 
     def schedule(self, span: Span) -> Schedule:
@@ -48,7 +48,7 @@ class Boundaries:
 
 
 def entering(inner: Sequence[Step], boundaries: Boundaries, schedule: Schedule, rows: Rows) -> tuple[Below, Ints, Ints]:
-    """The rows of which an extent is to come, and when they come and go."""
+    """Return the rows that have an extent still to be emitted, with their enters and exits."""
     enter, exits = boundaries.panes(rows.time)
     left = below(inner, rows, (exits > enter) & (exits > schedule.clock.before))
     return left, left.of(enter), left.of(exits)
@@ -57,9 +57,9 @@ def entering(inner: Sequence[Step], boundaries: Boundaries, schedule: Schedule, 
 def waited(
     memory: Memory, name: str, fresh: pa.RecordBatch, schedule: Schedule, merge: Merge | None = None
 ) -> pa.RecordBatch:
-    """The entries that the next boundary sees; the others wait for theirs.
+    """Return the entries that a boundary of this batch or the next boundary sees. The others wait in the state.
 
-    Those that the first boundary of this batch sees were there all along, as far as this batch is concerned.
+    Entries that the first boundary of this batch sees get EARLIEST as `enter`.
     """
     due, store = memory.store(name, ENTER).due(int(schedule.end))
     now = column(fresh, ENTER) <= schedule.end
@@ -75,7 +75,7 @@ def waited(
 
 
 class ExtentGroups:
-    """The groups of extents, in each part by `by`."""
+    """The groups of each extent, in each part of the columns `by`."""
 
     def __init__(self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows) -> None:
         self.name = name
@@ -99,7 +99,7 @@ class ExtentGroups:
 
 
 class ExtentRows:
-    """The rows of extents in sequence; at one boundary part by part, in the order of their keys."""
+    """The rows of extents. At one boundary, rows are ordered by the key of their part, then in sequence order."""
 
     def __init__(self, name: str, window: Window, inner: Sequence[Step]) -> None:
         self.name = name
@@ -124,7 +124,7 @@ class ExtentRows:
         return marked(schedule, ordinal[order], part[order]).holding(out.at(order).batch), span
 
     def _parts(self, out: Rows) -> Ints:
-        """The part of each row, parts in the order of their keys."""
+        """Return the part of each row, numbered in the order of the keys."""
         keys = [out.marks[f"by.{name}"] for name in self.by]
         if not keys or not len(out):
             return np.zeros(len(out), np.int64)
@@ -133,7 +133,7 @@ class ExtentRows:
 
 
 def with_places(memory: Memory, name: str, rows: Rows) -> Rows:
-    """Rows that come from another query are in sequence: their place is their number."""
+    """Return rows with marks for their sequence order. Rows of a subquery are in order: they are numbered."""
     marks = dict(rows.marks)
     if POSITION not in marks:
         first = memory.number(f"{name}.position")

@@ -1,8 +1,8 @@
 """MIN and MAX over windows, of any type that has an order.
 
-Kept: of each group the entries that are larger than all that come after them (the monotone queue of sliding maxima); no
-other can be the maximum of a window to come. Maxima of stretches come from a table of the maxima of all stretches of
-1, 2, 4, ... entries, one level at a time.
+Kept: the entries of each group that are larger than all later ones (the monotone queue of sliding maxima); no other
+entry can be the maximum of a later window. The maximum of a range of entries is computed from the maxima of all ranges
+of 1, 2, 4, ... entries (a sparse table), one level at a time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ VALUE = "value"
 
 
 class Extremes:
-    """The greatest (or, with `least`, the least) value that is not NULL of each window."""
+    """The greatest (or, with `least`, the least) value of each window. NULLs are ignored."""
 
     def __init__(self, name: str, argument: str, least: bool) -> None:
         self.name = name
@@ -30,12 +30,12 @@ class Extremes:
         self.least = least
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """The rows whose argument is not NULL."""
+        """Return entries of the rows whose argument is not NULL."""
         values = rows.column(self.argument)
         return picked(base.append_column(VALUE, values), valid(values))
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """The extreme of those that come and go together."""
+        """Return the extreme of the entries that enter and leave together."""
         if not entries.num_rows:
             return entries
         rank, back = comparable(entries.column(VALUE), self.least)
@@ -46,7 +46,7 @@ class Extremes:
     def step(
         self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, mixed: bool = False
     ) -> pa.Array | None:
-        """The extremes at the points; then the entries that can still be one are kept."""
+        """Return the extremes at the points, and keep the entries that can still be an extreme."""
         shelf = Shelf(memory, self.name, clock)
         pieces = shelf.with_new(new)
         rank, back = comparable(joined([piece.column(VALUE) for piece in pieces]), self.least)
@@ -62,7 +62,7 @@ class Extremes:
 
 
 def _standing(layout: Layout, line: Ints, live: Bools) -> Bools:
-    """Of the live entries those greater than all that come after them in their group."""
+    """Return a mask of the live entries that are greater than all later entries of their group."""
     places = np.flatnonzero(live[layout.order])
     ends = layout.ends()[places]
     after = greatest(line, places + 1, ends)
@@ -72,13 +72,13 @@ def _standing(layout: Layout, line: Ints, live: Bools) -> Bools:
 
 
 def greatest(line: Ints, low: Index, high: Index) -> Ints:
-    """The maximum of line[low:high] for each pair; 0 where that is empty.
+    """Return the maximum of line[low:high] for each pair, 0 if the range is empty.
 
     >>> greatest(np.array([3, 1, 2, 5]), np.array([1, 0, 2]), np.array([3, 4, 2])).tolist()
     [2, 5, 0]
     """
     found = np.zeros(len(low), np.int64)
-    level = np.frexp((high - low).astype(np.float64))[1] - 1  # the longest power of two that fits, -1 for none
+    level = np.frexp((high - low).astype(np.float64))[1] - 1  # log2 of the longest power of two that fits, -1 for none
     order = counted(level + 1)
     ends = np.cumsum(np.bincount(level + 1))
     for k in range(len(ends) - 1):
@@ -89,7 +89,7 @@ def greatest(line: Ints, low: Index, high: Index) -> Ints:
 
 
 def comparable(values: pa.Array, least: bool) -> tuple[Ints, Callable[[Ints, Bools], pa.Array]]:
-    """Integers in the order of the values (backwards for the least), and the way back, NULL where not known."""
+    """Return integers that sort as the values do (reversed for `least`), and a function that converts them back."""
     kind = values.type
     if pa.types.is_floating(kind):
         return _turned(ordinals(values), least), lambda found, known: _floats(_turned(found, least), known).cast(kind)

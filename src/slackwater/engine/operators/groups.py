@@ -1,4 +1,4 @@
-"""Groups and parts: the codes of keys, when a group ends, and how many rows each part has had."""
+"""Groups and parts: the codes of their keys, the time at which a group ends, and the number of rows of each part."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from slackwater.engine.columns.state import Memory
 
 
 class Groups:
-    """Groups that live for as long as an entry of theirs does: their codes then go to others."""
+    """Groups that live as long as one of their entries. Afterwards their codes are reused."""
 
     def __init__(self, name: str, types: Sequence[pa.DataType], parts: Keys | None = None) -> None:
-        """With `parts` every part is a group, and has the code of the part."""
+        """With `parts` every part is a group, with the code of the part."""
         self.keys = parts or Keys(name, types)
         self.name = name
         self.own = parts is None
@@ -25,7 +25,7 @@ class Groups:
     def encode(
         self, memory: Memory, columns: Sequence[pa.Array], size: int, before: int | Ints, part: Ints | None
     ) -> Ints:
-        """The codes of `size` rows; groups whose last entry left before this batch have lost theirs."""
+        """Return the codes of `size` rows. Codes of groups whose last entry left before this batch may be reused."""
         if part is not None and not self.own:
             return part
         if not columns:
@@ -33,17 +33,17 @@ class Groups:
         return self.keys.encode(memory, columns, self.live(memory, before))
 
     def live(self, memory: Memory, clock: int | Ints) -> Bools:
-        """By code, whether the group has an entry beyond the clock."""
+        """Return for each code whether the group has an entry that leaves after `clock`."""
         last, part = memory.ints(f"{self.name}.last"), memory.ints(f"{self.name}.part")
         live: Bools = last > (clock if isinstance(clock, int) else clock[part])
         return live
 
     def parts(self, memory: Memory) -> Ints:
-        """By code, the part that the group belongs to."""
+        """Return for each code the part that the group belongs to."""
         return memory.ints(f"{self.name}.part")
 
     def note(self, memory: Memory, code: Ints, exits: Ints, part: Ints | None, before: int | Ints) -> None:
-        """Entries of these groups, and when they leave."""
+        """Record the latest exit, and the part, of the groups of new entries."""
         live = self.live(memory, before)
         last = np.full(self.keys.size(memory), EARLIEST)
         last[: len(live)][live] = memory.ints(f"{self.name}.last")[live]
@@ -56,7 +56,7 @@ class Groups:
             memory.put(f"{self.name}.part", of)
 
     def trim(self, memory: Memory, now: int | Ints) -> None:
-        """Forget the codes after the last that is in use."""
+        """Drop the codes after the last one in use."""
         if not self.own:
             return
         size = self.keys.trim(memory, self.live(memory, now))
@@ -66,7 +66,7 @@ class Groups:
 
 
 class Parts:
-    """Parts of a stream with their counts. Those whose count is a multiple of `cycle` are as good as new."""
+    """Parts of a stream with their counts, modulo `cycle` if given. A part with count 0 is forgotten then."""
 
     def __init__(self, name: str, types: Sequence[pa.DataType], cycle: int | None = None) -> None:
         self.keys = Keys(name, types)
@@ -80,14 +80,14 @@ class Parts:
         return self.keys.encode(memory, columns, counts > 0 if self.cycle else np.ones(len(counts), np.bool_))
 
     def counts(self, memory: Memory) -> Ints:
-        """By code, how many rows the part has had; for codes that are new, 0."""
+        """Return for each code the number of rows that the part has had, 0 for new codes."""
         counts = np.zeros(self.keys.size(memory), np.int64)
         kept = memory.ints(f"{self.name}.count")
         counts[: len(kept)] = kept
         return counts
 
     def number(self, memory: Memory, part: Ints) -> Ints:
-        """The number of each row in its part, from 1 on (within the cycle)."""
+        """Return the number of each row in its part, counted from 1, or from the count within the cycle."""
         counts = self.counts(memory)
         numbers = np.empty(len(part), np.int64)
         if len(counts) == 1:

@@ -1,7 +1,7 @@
-"""Windows that are evaluated at instants: at which points something changes, and what each instant yields.
+"""Windows that are evaluated at instants: the points at which a group changes, and the result rows of each instant.
 
-Instants have ordinals. Between two changes of a group its result stays the same: it is worked out once, and repeated
-for every instant up to the next change. An instant with an empty window yields nothing.
+Instants have ordinals. Between two changes of a group its result stays the same, so it is computed once and repeated
+for every instant up to the next change. An instant with an empty window yields no row.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from slackwater.engine.operators.entries import CODE, ENTER, Clock, Points, colu
 from slackwater.errors import RunError
 
 MOST = 1 << 28
+"""The most result rows of a batch. Larger: a batch may take more of the worker's memory before it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """The instants of a batch, and the entries' way of leaving.
+    """The instants of a batch, and the clock by which entries leave.
 
-    Their ordinals go from `first` up to `end`, one number each, or one per part. `order` is the place of an instant
-    among all, `marks` what rows of an instant carry: rows without columns.
+    The ordinals go from `first` up to `end`, each one number or one per part. `order` returns the place of an instant
+    among all parts; `marks` returns the time and the marks of its result rows, as rows without columns.
     """
 
     clock: Clock
@@ -35,14 +36,14 @@ class Schedule:
     order: Callable[[Ints], Ints]
     marks: Callable[[Ints], Rows]
     disjoint: bool = False
-    """Whether windows do not overlap: an entry is in that of the instant at which it comes, and in no other."""
+    """Whether windows do not overlap: an entry is only in the window of the instant at which it enters."""
 
     @property
     def any(self) -> bool:
         return bool(np.any(np.asarray(self.end) > np.asarray(self.first)))
 
     def bounds(self, part: Ints | None, size: int) -> tuple[Ints, Ints]:
-        """The first ordinal and the end for entries of these parts."""
+        """Return the first ordinal and the end for entries of these parts."""
         if isinstance(self.first, int) or isinstance(self.end, int):
             return np.full(size, self.first), np.full(size, self.end)
         of = np.zeros(size, np.int64) if part is None else part
@@ -50,10 +51,9 @@ class Schedule:
 
 
 def changes(schedule: Schedule, live: Ints, parts: Ints, gone: pa.RecordBatch | None, new: pa.RecordBatch) -> Points:
-    """The points at which the result of a group may change: where it is first seen, where an entry comes or goes.
+    """Return the points at which the result of a group may change: its first instant, and where entries enter or leave.
 
-    `live` are the codes of groups that had entries before; `parts` says of which part each code is. Where windows do
-    not overlap, what leaves one leaves nothing behind.
+    `live` are the codes of groups that had entries before; `parts` has the part of each code.
     """
     if schedule.disjoint:
         return _windows(schedule, gone, new)
@@ -72,14 +72,14 @@ def changes(schedule: Schedule, live: Ints, parts: Ints, gone: pa.RecordBatch | 
 
 
 def _windows(schedule: Schedule, gone: pa.RecordBatch | None, new: pa.RecordBatch) -> Points:
-    """Every group once in every window that has something of it. What was there before is in the first."""
+    """Return one point per group and window that has an entry of it. Entries from before are in the first window."""
     code, ordinal = column(new, CODE), column(new, ENTER)
     came = ordinal < LATEST
     code, ordinal = code[came], ordinal[came]
     if gone is not None:
         code = np.concatenate([column(gone, CODE), code])
         ordinal = np.concatenate([np.zeros(gone.num_rows, np.int64), ordinal])
-        order = counted(code)  # those of a group are in order already
+        order = counted(code)  # the entries of a group are already in order
         code, ordinal = code.take(order), ordinal.take(order)
     first = firsts(code, ordinal)
     return Points(code[first], ordinal[first], ordinal[first], alone=True)
@@ -97,7 +97,7 @@ def _sorted(code: Ints, ordinal: Ints) -> tuple[Ints, Ints]:
 
 
 def repeated(schedule: Schedule, points: Points, parts: Ints, rows: Ints, rank: Ints) -> tuple[Index, Ints]:
-    """Per result row the point that it comes from, and the ordinal of its instant; groups in the order of `rank`."""
+    """Return for each result row its point and the ordinal of its instant; groups in the order of `rank`."""
     if points.alone:
         count = (rows > 0).astype(np.int64)
     else:
@@ -111,7 +111,7 @@ def repeated(schedule: Schedule, points: Points, parts: Ints, rows: Ints, rank: 
 
 
 def spread(start: Ints, count: Ints) -> tuple[Index, Ints]:
-    """Each place `count` times, with numbers from `start` on.
+    """Return each place `count` times, and numbers that count from its `start`.
 
     >>> [each.tolist() for each in spread(np.array([5, 9]), np.array([2, 1]))]
     [[0, 0, 1], [5, 6, 9]]

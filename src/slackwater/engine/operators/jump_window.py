@@ -1,7 +1,7 @@
-"""Jumping windows: evaluated every n rows, or at boundaries of time over the last n rows, and then as a whole.
+"""Jumping windows: the whole window is emitted every n rows, or at boundaries of time over the last n rows.
 
-Kept: of the rows that are in the window of an instant to come, with aggregates the partial aggregates of those that
-come and go together (panes), without them the rows; and a tally per group that has such rows.
+Kept for the rows that are in the window of a later instant: with aggregates the partial aggregates of panes (rows that
+enter and leave together) and a tally per group; without aggregates the rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SEQUENCE = "sequence"
 
 
 def when(name: str, window: Window, sample: Rows) -> AtRows | AtEveryNth | AtBoundaries:
-    """What says when a jumping window is evaluated."""
+    """Return the schedule that says when a jumping window is evaluated."""
     if window.every.is_time and not window.strict:
         return AtBoundaries(name, window, sample)
     if window.by or window.count_by or window.strict:
@@ -35,7 +35,7 @@ def when(name: str, window: Window, sample: Rows) -> AtRows | AtEveryNth | AtBou
 
 
 def entering(inner: Sequence[Step], scheduled: Scheduled, rows: Rows) -> tuple[Below, Scheduled]:
-    """The rows that some window holds, and when."""
+    """Return the rows that are in some window, with their enters and exits."""
     seen = None if scheduled.whole else useful(scheduled)
     left = below(inner, rows, seen)
     part = None if scheduled.part is None else left.of(scheduled.part)
@@ -43,7 +43,7 @@ def entering(inner: Sequence[Step], scheduled: Scheduled, rows: Rows) -> tuple[B
 
 
 def useful(scheduled: Scheduled) -> Bools:
-    """CSQL's jump_to: rows that are in some window, of this batch or to come."""
+    """Return a mask of the rows that are in some window of this batch or of a later one: CSQL's jump_to."""
     clock = scheduled.schedule.clock
     limit = clock.now if isinstance(clock.now, int) else clock.now[scheduled.part]
     held: Bools = clock.resolve(scheduled.exits, scheduled.part) > scheduled.enter
@@ -51,7 +51,7 @@ def useful(scheduled: Scheduled) -> Bools:
 
 
 class JumpGroups:
-    """The groups that jumping windows hold at their instants."""
+    """The groups of jumping windows at their instants."""
 
     def __init__(self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows) -> None:
         self.when = when(name, window, sample)
@@ -70,7 +70,7 @@ class JumpGroups:
 
 
 class JumpRows:
-    """The rows that jumping windows hold at their instants; at one boundary part by part, by key, or as a whole."""
+    """The rows of jumping windows at their instants. At a boundary the order is by part, or the sequence if `whole`."""
 
     def __init__(self, name: str, window: Window, inner: Sequence[Step], sample: Rows) -> None:
         self.when = when(name, window, sample)
@@ -92,7 +92,7 @@ class JumpRows:
         return marked(some.schedule, ordinal[order], rank[order]).holding(out.at(order).batch), span
 
     def _places(self, memory: Memory, count: int) -> dict[str, pa.Array]:
-        """The places of rows in the sequence, if they are to be in that order whichever part they are of."""
+        """Return the places of rows in the sequence, if they are emitted in that order across parts."""
         if not self.whole:
             return {}
         first = memory.number(f"{self.name}.places")

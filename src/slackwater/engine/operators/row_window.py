@@ -1,8 +1,8 @@
 """Windows that are evaluated at every row (FREQUENCY 1 TUPLE): each row yields its own group's result, or itself.
 
-Kept: with aggregates, what they keep of the rows that are in the window of a row to come: those of the last RANGE ticks
-before the punctuation, or the last RANGE tuples (of each part); and a tally per group that has such rows. Without
-aggregates nothing but the count of rows.
+Kept with aggregates: their entries for the rows that are in the window of a later row (the last RANGE ticks before the
+punctuation, or the last RANGE tuples of each part), and a tally per group with such rows. Without aggregates only the
+count of rows is kept.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from slackwater.engine.plan import Aggregate, Step, Window
 
 
 class RowStream:
-    """A window without an aggregate: a row yields itself, numbered in its part if anyone asks."""
+    """A window without an aggregate: a row yields itself, with its number in its part if `numbered`."""
 
     def __init__(self, name: str, window: Window, inner: Sequence[Step], sample: Rows, numbered: bool) -> None:
         self.by = window.by
@@ -42,7 +42,7 @@ class RowStream:
 
 
 class RowWindow:
-    """`RANGE r` or `RANGE n TUPLES`, in each part by `by`, with what stands between it and its aggregate."""
+    """`RANGE r` or `RANGE n TUPLES` of each part, the filters and projections above it, and its aggregate."""
 
     def __init__(
         self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows, numbered: bool
@@ -54,7 +54,7 @@ class RowWindow:
         self.grouping = Grouping(name, window.by, inner, aggregate, sample, False, self._parts_keys())
 
     def _parts_keys(self) -> Keys | None:
-        """The codes of the parts, where rows leave by the count of their part."""
+        """Return the codes of the parts if rows leave by the count of their part, else None."""
         return None if self.window.range.is_time else self.parts.keys
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
@@ -71,7 +71,7 @@ class RowWindow:
         return self._aggregated(memory, rows, number, clock, part if by else None), span
 
     def _aggregated(self, memory: Memory, rows: Rows, at: Ints, clock: Clock, part: Ints | None) -> Rows:
-        """Every row that passes the filters is a point, and comes at it; `at` is the clock that it leaves by."""
+        """Return the results of the rows that pass the filters. Each is a point and enters there; `at` is its clock."""
         groups, aggregates = self.grouping.groups, self.grouping.aggregates
         left = below(self.inner, rows)
         at, part = left.of(at), None if part is None else left.of(part)

@@ -1,8 +1,8 @@
-"""When jumping windows are evaluated: every n rows, at rows whose time is a multiple, at boundaries of time.
+"""Schedules of jumping windows: every n rows, at rows whose time is a multiple of f, or at boundaries of time.
 
-A schedule is made per batch. It says for each row from which instant on it is in a window, and by what clock it leaves.
-CSQL's jump_to (algorithms 1 to 3) is in the clock's `now`, the least exit of any instant to come: a row that leaves by
-then is in no window, and is never kept, whichever of RANGE and FREQUENCY is larger.
+A schedule is made for each batch. It says for each row the first instant whose window contains it, and when it leaves.
+CSQL's jump_to (algorithms 1 to 3) is the clock's `now`, the least exit of any later instant: a row that leaves by then
+is in no later window and is not kept, whichever of RANGE and FREQUENCY is larger.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from slackwater.engine.plan import Window
 
 
 def counting(before: Ints, now: Ints, parted: bool, resolve: Resolve = unresolved) -> Clock:
-    """A clock that counts rows: of each part, or of the one stream."""
+    """Return a clock that counts the rows of each part, or of the whole stream."""
     return Clock(before, now, resolve) if parted else Clock(int(before[0]), int(now[0]), resolve)
 
 
 class Scheduled(NamedTuple):
-    """The instants, and per row its part, its enter and its exit; `whole` if every row is in some window."""
+    """The instants, and the part, enter and exit of each row. `whole`: every row is in some window."""
 
     schedule: Schedule
     part: Ints | None
@@ -41,7 +41,7 @@ class Scheduled(NamedTuple):
 
 
 class AtRows:
-    """Instants at rows n, 2n, ... of a count, or at rows whose time is a multiple (strict).
+    """Instants at rows n, 2n, ... of a count, or at rows whose time is a multiple of f (strict).
 
     Kept: the counts of the parts.
     """
@@ -89,7 +89,7 @@ class AtRows:
         return Scheduled(schedule, part if window.by else None, enter, self._exits(rows, number))
 
     def _chosen(self, memory: Memory, rows: Rows, number: Ints) -> Bools:
-        """Which rows are instants."""
+        """Return a mask of the rows that are instants."""
         counts = rows.time if self.window.strict else number
         if self.counts is not None:
             part = self.counts.encode(memory, [rows.column(each) for each in self.window.count_by], len(rows))
@@ -99,11 +99,11 @@ class AtRows:
 
     @property
     def _regular(self) -> bool:
-        """Whether the instants of a part are every n-th of its rows."""
+        """Whether every n-th row of a part is an instant."""
         return self.counts is None and not self.window.strict
 
     def _exits(self, rows: Rows, number: Ints) -> Ints:
-        """Rows that leave at the same instant have the same exit, where that is known: they form a pane."""
+        """Return the exits. Rows that leave at the same known instant get the same exit: they form a pane."""
         length, every = self.window.range.amount, self.window.every.amount
         if self.window.range.is_time:
             return rows.time + length
@@ -115,13 +115,13 @@ class AtRows:
         return counting(self._next(before), self._next(now), bool(self.window.by), resolve)
 
     def _next(self, counts: Ints) -> Ints:
-        """The number of the next row that can be an instant."""
+        """Return the number of the next row that can be an instant."""
         every = self.window.every.amount
         return (counts // every + 1) * every if self._regular else counts + 1
 
 
 class AtBoundaries:
-    """Instants at the boundaries of time, over the last n rows of each part (a mixed jumping window).
+    """Instants at boundaries of time, over the last n rows of each part (a mixed jumping window).
 
     Kept: the counts of the parts, and the greatest time.
     """
@@ -144,7 +144,7 @@ class AtBoundaries:
         starts = np.searchsorted(part[order], np.arange(len(now)))
 
         def resolve(exits: Ints, parts: Ints | None) -> Ints:
-            """An entry leaves at the boundary of the row that is n rows after it."""
+            """Return the boundaries at which entries leave: that of the row n rows after each."""
             where = np.zeros(len(exits), np.int64) if parts is None else parts
             come = exits <= now[where]
             place = np.where(come, starts[where] + exits - before[where] - 1, 0)
@@ -155,8 +155,11 @@ class AtBoundaries:
         return Scheduled(schedule, part if self.window.by else None, enter, number + length)
 
     def _last(self, memory: Memory, rows: Rows, span: Span) -> int:
-        """The last boundary of this batch. A flush goes to the first after the last row, not to the end of time; or
-        to where other windows end that are read together with this one."""
+        """Return the last boundary of this batch.
+
+        A flush stops at the first boundary after the last row, or at the last boundary of the windows that are read
+        together with this one.
+        """
         every = self.window.every.amount
         greatest = max(memory.number(f"{self.name}.greatest", EARLIEST), int(rows.time.max(initial=EARLIEST)))
         memory.put(f"{self.name}.greatest", greatest)
@@ -170,7 +173,7 @@ class AtBoundaries:
 
 
 def boundary_marks(ordinal: Ints, every: int, length: int) -> Rows:
-    """What the rows of an extent carry: its ends, and as their time the boundary less one tick."""
+    """Return the marks of an extent's result rows: its start and end, and as their time the end minus one tick."""
     ends = ordinal * every
     return Rows(nothing_at(ordinal), ends - 1, {WINDOW_END: moments(ends), WINDOW_START: moments(ends - length)})
 
@@ -183,14 +186,14 @@ def nothing_at(ordinal: Ints) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(ordinal)], names=[""])
 
 
-# The commonest jumping window: every n-th row of a stream that is not partitioned, over the last rows or some time.
+# The most common jumping window: at every n-th row of a stream without partitions, over the last rows or a time.
 #
-# Rows have consecutive numbers here, so that all that is counted comes in runs of n: which instant a row waits for and
-# when it leaves are repeated run by run, and nothing is divided or looked up row by row.
+# Rows have consecutive numbers here, so that their enters and exits are constant in runs of n rows. They are computed
+# once per run and repeated, without a division or a search per row.
 
 
 def runs(first: int, count: int, every: int) -> tuple[Ints, Ints]:
-    """Of `count` numbers from `first` on: the multiples of `every` that they go up to, and how many go to each.
+    """Return the next multiples of `every` of `count` numbers from `first` on, and how many numbers belong to each.
 
     >>> [each.tolist() for each in runs(9, 4, 5)]
     [[10, 15], [2, 2]]
@@ -231,7 +234,7 @@ class AtEveryNth:
         return Scheduled(schedule, None, enter, exits, whole)
 
     def _of_cycle(self, before: int, now: int, first: int, end: int) -> tuple[Index, Ints, Ints]:
-        """Every row is in the window that ends next, and in no other: they come window by window."""
+        """Return the instants, enters and exits of a cycle: each of its rows is only in the window that ends next."""
         nth = np.arange(first + 1, end + 2)
         ends = nth * self.every
         counts = np.maximum(np.minimum(ends, now) - np.maximum(ends - self.length, before), 0)
@@ -248,7 +251,7 @@ class AtEveryNth:
         return enter, np.repeat(*runs(before + 1 + self.length, len(rows), self.every))
 
     def _clock(self, span: Span, first: int, end: int, times: Ints) -> Clock:
-        """Those that leave at the same instant have the same exit, where that is known: they form a pane."""
+        """Return the clock of the entries: by row number, or by time."""
 
         def of_number(exits: Ints, parts: Ints | None) -> Ints:
             found = exits // self.every - 1 - first

@@ -1,7 +1,7 @@
-"""COUNT, SUM, AVG and STDDEV: what an entry adds when it comes is taken off when it goes, exactly.
+"""COUNT, SUM, AVG and STDDEV: an entry is added when it enters and subtracted when it leaves, exactly.
 
-Kept: a tally per group of all entries that are in its window, and the entries, to know what goes when. At a batch only
-what comes and what goes is looked at.
+Kept: for each group the tally of all entries in its window, and the entries, in order to subtract them later. A batch
+reads only the entries that enter or leave in it.
 """
 
 from __future__ import annotations
@@ -33,8 +33,11 @@ BASE = (CODE, ENTER, EXIT, PART, AT)
 
 
 class Sums:
-    """Sums over the windows of groups. With `partial` entries are tallies of rows that come and go together;
-    without, rows with their arguments, which are smaller and are tallied again when they go."""
+    """Sums over the windows of groups.
+
+    With `partial`, entries are tallies of rows that enter and leave together. Without, entries are rows with their
+    arguments, which are smaller than tallies; they are tallied again when they leave.
+    """
 
     def __init__(self, name: str, arguments: Sequence[Argument], partial: bool) -> None:
         self.name = name
@@ -42,21 +45,21 @@ class Sums:
         self.partial = partial
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """What is kept of rows."""
+        """Return the entries of rows."""
         if not self.partial:
             names = list(dict.fromkeys(argument.name for argument in self.arguments))
             return table(_columns(base) | {name: rows.column(name) for name in names})
         return self.merged(table(_columns(base) | tally(rows, self.arguments)))
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """One entry for those that come and go together."""
+        """Return one entry for those that enter and leave together."""
         if not self.partial or not entries.num_rows:
             return entries
         order, starts = runs_of(entries)
         return table(heads(entries, order, starts) | summed(self._tally(entries), order, starts))
 
     def expire(self, memory: Memory, clock: Clock) -> pa.RecordBatch | None:
-        """The entries that go; they are not kept any longer."""
+        """Remove the entries that leave from the state and return them."""
         gone, store = clock.expire(memory.store(self.name, EXIT))
         memory.put_store(self.name, store)
         return gone
@@ -71,7 +74,7 @@ class Sums:
         size: int,
         mixed: bool = False,
     ) -> Tally:
-        """The sums at the points; then the new entries that stay are kept. `size` is the number of codes."""
+        """Return the sums at the points, and keep the new entries that stay. `size` is the number of codes."""
         pieces = [new] if gone is None else [gone, new]
         old = 0 if gone is None else gone.num_rows
         added = self._tally(new)
@@ -110,13 +113,13 @@ class Sums:
             memory.put_store(self.name, store.add(kept))
 
     def _dense(self, kept: pa.RecordBatch) -> pa.RecordBatch:
-        """Entries that will go together are one, now that all have come."""
+        """Return one entry for those that leave together, whenever they entered."""
         zeros = kept.append_column(ENTER, pa.array(np.zeros(kept.num_rows, np.int64)))
         return self.merged(zeros).drop_columns([ENTER])
 
 
 def _at(layout: Layout, added: Tally, rest: Tally, points: Points) -> Tally:
-    """The sums of what each point holds: what was there and does not go in this batch, and a stretch of the layout."""
+    """Return the sums at the points: of the entries that stay throughout (`rest`), and of a range of the layout."""
     low, high = layout.apart() if points.alone else layout.windows(points)
     found: Tally = {}
     for name, rested in rest.items():
