@@ -72,6 +72,8 @@ def test_the_examples_of_the_readme_run_from_a_wheel(tmp_path: Path):
     command = tmp_path / "env" / "bin" / "slackwater"
     assert _ran([command, "--version"], elsewhere, env).startswith("slackwater ")
     assert "Disorder" in _ran([command, "explain", ROOT / "examples" / "traffic.sql"], elsewhere, env)
+    assert "queries.sql" in _ran([command, "init", "tides"], elsewhere, env)
+    assert "CREATE STREAM" in _ran([command, "demo", "clicks", "--show"], elsewhere, env)
     told = _ran([command, "doctor", "--master", "local[1]", "--checkpoint", elsewhere / "check"], elsewhere, env)
     assert f"'{elsewhere / 'check'}' can be written" in told
     assert str(ROOT / "src") not in told
