@@ -7,11 +7,11 @@ from dataclasses import replace
 from slackwater.disorder.budget.settings import DEFAULT, Settings
 
 PARTS: dict[str, Settings] = {
-    "memory-8192": replace(DEFAULT, memories=()),
+    "recent": replace(DEFAULT, recent=1e-9),
     "latest": replace(DEFAULT, latest=()),
-    "account": replace(DEFAULT, strictest=0.0, loosest=0.0),
-    "reserve": replace(DEFAULT, reserve=0.0, reserve_deviations=0.0),
-    "burst-reserve": replace(DEFAULT, burst_reserve=0.0),
+    "account": replace(DEFAULT, strictest=0.0),
+    "dips": replace(DEFAULT, dips=False),
+    "reserve": replace(DEFAULT, reserve=0.0),
     "caution": replace(DEFAULT, cautious_rows=0.0),
     "start": replace(DEFAULT, start_delays=0.0),
     "quick-rows": replace(DEFAULT, delayed_rows=0),

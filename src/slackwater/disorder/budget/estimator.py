@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, sqrt
+from math import ceil, exp
 
 import numpy as np
 
 from slackwater.defaults import IDLE_SECONDS
 from slackwater.disorder.budget.account import Account
-from slackwater.disorder.budget.histogram import Memories
+from slackwater.disorder.budget.histogram import Memory
 from slackwater.disorder.budget.latest import Latest, ages, raised
 from slackwater.disorder.budget.seen import Seen
 from slackwater.disorder.budget.senders import Senders
@@ -20,8 +20,7 @@ from slackwater.disorder.state import Fields, Value, pack, unpack
 from slackwater.disorder.tally import Tally
 from slackwater.errors import InputError
 
-VERSION = 8
-ALL = -1  # the memory of all rows is the last one
+VERSION = 9
 FAR = float(1 << 62)
 CLOCKS = ("_now", "_newest", "_first_arrival", "_first_clock", "_delayed", "_released")
 
@@ -37,12 +36,11 @@ class Delay:
 
 @named("budget")
 class Budget:
-    """The punctuation lags the clock of the stream by the longest delay that any memory asks for.
+    """The punctuation lags the clock of the stream by the longest delay that is asked for.
 
-    The clock is the newest event time, but never ahead of the arrival clock less the delay of quick rows. The account
-    says which share of the rows may be late from now on; the memory of all rows gives the delay that this share
-    exceeds, and a shorter memory a longer one if more of its rows are late than chance explains. The punctuation stops
-    at an event time that was seen, and before the rows that senders owe.
+    The account says which share of the rows may be late from now on. All rows ask for the delay that this share
+    exceeds, recent rows for a longer one if chance does not explain how many of them are late, and bursts for a longer
+    one if another of them could not be afforded.
 
     >>> arrival = np.arange(5_000)
     >>> Budget(0.01).observe(arrival - arrival % 7, arrival) > 4_900
@@ -50,8 +48,8 @@ class Budget:
     """
 
     __slots__ = (
-        "_account", "_delayed", "_dratio", "_first_arrival", "_first_clock", "_latest", "_memories", "_newest", "_now",
-        "_punctuation", "_quick", "_released", "_seen", "_senders", "_settings", "_ticks",
+        "_account", "_delayed", "_dratio", "_first_arrival", "_first_clock", "_latest", "_memory", "_newest",
+        "_now", "_punctuation", "_quick", "_released", "_seen", "_senders", "_settings", "_ticks",
     )  # fmt: skip
 
     def __init__(
@@ -63,7 +61,7 @@ class Budget:
         self._settings = settings
         self._ticks = ticks_per_second(unit)
         self._account = Account(dratio, settings)
-        self._memories = Memories(settings.memories)
+        self._memory = Memory(dratio, settings.recent)
         self._latest = Latest()
         self._seen = Seen(settings.seen_times)
         self._senders = Senders(IDLE_SECONDS * self._ticks if idle is None else idle, settings)
@@ -111,7 +109,7 @@ class Budget:
         self._delayed += batch.delayed(self._offset)
         before = self._clock
         if not first:
-            self._memories.add(minus(np.full(len(batch.event), before), batch.event), batch.count)
+            self._memory.add(minus(np.full(len(batch.event), before), batch.event), batch.count)
         aged = ages(batch, self._now, self._newest, self._offset)
         self._now, self._newest = max(self._now, batch.clock), max(self._newest, batch.newest)
         if first:
@@ -134,16 +132,15 @@ class Budget:
         return clamp(min(self._now - self._offset, self._newest))
 
     @property
-    def _age(self) -> int:
-        """How long the stream has lasted, by its arrivals or by its clock."""
+    def _age(self) -> int:  # by arrivals or by the clock
         return max(self._now - self._first_arrival, self._clock - self._first_clock)
 
     def _advance(self) -> int:
         if not self._released and not self._can_start():
             return self._punctuation
         self._released = 1
-        aim = self._aim(self._delay(self._account.level))
-        worth = self._settings.sender_share * self._account.unspent
+        aim = self._aim(self._delay())
+        worth = self._settings.sender_share * max(0.0, self._account.spare)
         self._punctuation = max(self._punctuation, min(aim, self._senders.reach(aim, worth)))
         return self._punctuation
 
@@ -154,7 +151,7 @@ class Budget:
         """
         own, rows = self._settings, self._account.rows
         level = self._dratio * exp(own.start_level)
-        delay = max(self._delay(level).ticks, self._memories.delay(ALL, level, own.stretch, self._age))
+        delay = max(self._longest(self._asked(level)).ticks, self._memory.delay(level, own.stretch, self._age))
         enough = rows >= max(own.first_rows, own.first_share / self._dratio) and self._delays_known()
         return enough and self._age >= min(own.start_delays * delay, self._senders.idle)
 
@@ -164,29 +161,32 @@ class Budget:
         none = rows >= own.prompt_rows and self._delayed < own.prompt_share * rows
         return none or self._delayed >= min(own.delayed_rows, rows / 2)
 
-    def _delay(self, level: float) -> Delay:
-        """The longest delay that any memory or the latest rows ask for, but not many times that of the ratio itself."""
-        own = self._settings
-        latest = (
-            Delay(self._latest.delay(rows, level, own.surprise), rows, raised(level, rows, own.surprise))
-            for rows in own.latest
-        )
-        recalled = (self._recall(span, level) for span in range(len(self._memories.spans)))
-        longest = max((*recalled, *latest), key=lambda each: each.ticks)
-        usual = self._memories.delay(ALL, self._dratio)
-        most = own.longest * usual if usual else FAR
-        return (
-            longest
-            if longest.ticks <= most
-            else Delay(most, int(self._memories.weight[ALL]), self._memories.share_above(ALL, most))
-        )
+    def _delay(self) -> Delay:
+        """The delay now: long enough for the level of the account, and for bursts that it could not afford."""
+        own, account = self._settings, self._account
+        rare = self._memory.delay(account.strictest, own.stretch)
+        burst = self._of_all(min(self._memory.affordable(account.spare), rare) if own.dips else 0.0)
+        return self._longest([*self._asked(account.level), burst])
 
-    def _recall(self, span: int, level: float) -> Delay:
-        """The delay that a memory asks for: of the level, and for a short one of more than chance explains."""
-        own, weight = self._settings, self._memories.weight[span]
-        if span < len(own.memories):
-            level += own.surprise * sqrt(level / max(1.0, weight)) + 1 / max(1.0, weight)
-        return Delay(self._memories.delay(span, level, own.stretch), int(weight), level)
+    def _longest(self, asked: list[Delay]) -> Delay:
+        """The longest of these delays, but not many times what the ratio itself asks for."""
+        longest = max(asked, key=lambda each: each.ticks)
+        usual = max(each.ticks for each in self._asked(self._dratio))
+        most = self._settings.longest * usual if usual else FAR
+        return longest if longest.ticks <= most else self._of_all(most)
+
+    def _asked(self, level: float) -> list[Delay]:
+        """The delays that all, recent and latest rows ask for at a level; chance must not explain what few rows ask."""
+        own, memory = self._settings, self._memory
+        newly = raised(level, max(1.0, memory.recent), own.surprise)
+        every = Delay(memory.delay(level, own.stretch), memory.rows, level)
+        recent = Delay(memory.recent_delay(newly, own.stretch), int(memory.recent), newly)
+        shares = [(rows, raised(level, rows, own.surprise)) for rows in own.latest]
+        return [every, recent, *(Delay(self._latest.delay(rows, share), rows, share) for rows, share in shares)]
+
+    def _of_all(self, ticks: float) -> Delay:
+        """A delay with the share of all rows that were later."""
+        return Delay(ticks, self._memory.rows, self._memory.share_above(ticks))
 
     def _aim(self, delay: Delay) -> int:
         aim = clamp(self._clock - ceil(delay.ticks))
@@ -198,13 +198,12 @@ class Budget:
         >>> budget, time = Budget(0.01, unit="ms"), np.arange(20_000) * 10
         >>> reached = budget.observe(time - np.arange(20_000) % 50 * 40, time)
         >>> budget.explain()
-        '2.732% of the last 1,024 rows were later than 1.44 s'
+        '4.047% of the last 256 rows were later than 1.44 s'
         """
-        delay = self._delay(self._account.level)
+        delay = self._delay()
         if not self._released:
-            return (
-                f"waiting for the stream to show its delays: {self._account.rows:,} rows in {self._seconds(self._age)}"
-            )
+            age = self._seconds(self._age)
+            return f"waiting for the stream to show its delays: {self._account.rows:,} rows in {age}"
         if waiting := self._senders.waiting(self._aim(delay)):
             silent = self._seconds(waiting.silent)
             return f"waiting for sender {waiting.key}, silent for {silent}, owes about {waiting.owed:,.0f} rows"
@@ -229,5 +228,5 @@ class Budget:
             part.restore(fields)
 
     @property
-    def _parts(self) -> tuple[Account, Memories, Latest, Seen, Senders]:
-        return self._account, self._memories, self._latest, self._seen, self._senders
+    def _parts(self) -> tuple[Account, Memory, Latest, Seen, Senders]:
+        return self._account, self._memory, self._latest, self._seen, self._senders

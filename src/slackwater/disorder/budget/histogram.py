@@ -1,9 +1,13 @@
-"""Memories of how late rows were: histograms with buckets of 1.6%, one for each span of rows."""
+"""The memory of how late rows were, by buckets of 1.6%: shares of all and of recent rows, and bursts.
+
+Late rows come in bursts: a delivery fails, a sender is offline. A share of all rows does not show that. So for each
+delay the memory also runs the account of a punctuation that always lagged by it: every row adds D, every late row takes
+one away. The largest fall from any moment to a later one is the *dip* of the delay.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import sqrt
+from math import exp, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,17 +17,19 @@ from slackwater.disorder.state import Fields, Value
 
 Floats = NDArray[np.float64]
 
-FOREVER = float(1 << 40)
 PER_OCTAVE = 64
 SHIFT = 52 - 6  # the exponent and six bits of a float64 number its buckets
 FIRST = 1023 << 6
 BUCKETS = 64 * PER_OCTAVE + 1
+LEAST = 0.2  # rows: fewer of them are forgotten
 FEWEST = 20.0  # rows for which one row counts, at most, in a young stream
-LEAST = 0.2  # rows: a bucket with less of them is forgotten
 
 LOWEST: Floats = np.concatenate([[0.0], ((np.arange(BUCKETS, dtype=np.int64) + FIRST) << SHIFT).view(np.float64)[:-1]])
 LARGEST: Floats = np.concatenate([[0.0], np.ceil(LOWEST[2:]) - 1.0, [LOWEST[-1]]])
 """The largest whole number in each bucket; bucket 0 holds all numbers that are not above zero."""
+
+
+ARRAYS = ("above", "newly", "least", "dip")
 
 
 def bucket(score: Times) -> Times:
@@ -36,74 +42,83 @@ def bucket(score: Times) -> Times:
     return np.where(score > 0, np.minimum(place, BUCKETS - 1), 0)
 
 
-class Memories:
-    """Counts of scores per memory and bucket. A memory of w rows forgets by exp(-rows/w); the last forgets nothing.
+class Memory:
+    """One place per bucket in every array: rows with a larger score, of all and of recent rows; the least by which
+    they exceeded D N, and the dip. Recent rows are forgotten by exp(-rows/span).
 
-    >>> memories = Memories([100.0])
-    >>> memories.add(np.array([5, 50]), np.array([9_900, 100]))
-    >>> round(memories.delay(-1, 0.02)), memories.share_above(-1, 10)
-    (5, 0.01)
+    >>> memory = Memory(0.01, span=8_192.0)
+    >>> for late in (0, 8, 0, 8):
+    ...     memory.add(np.array([5, 50]), np.array([100 - late, late]))
+    >>> round(memory.delay(0.05)), memory.share_above(10)
+    (5, 0.04)
+    >>> memory.affordable(20), memory.affordable(10)  # lagging by 5, the account fell by 7, rose by 1 and fell by 7
+    (5.0, 50.0)
     """
 
-    __slots__ = ("_count", "_used", "spans", "weight")
+    __slots__ = ("_dratio", "_span", "above", "dip", "least", "newly", "recent", "rows")
 
-    def __init__(self, spans: Sequence[float]) -> None:
-        self.spans: Floats = np.array([*spans, FOREVER])
-        self.weight: Floats = np.zeros(len(self.spans))
-        self._count: Floats = np.zeros((len(self.spans), BUCKETS))
-        self._used = 1
+    def __init__(self, dratio: float, span: float) -> None:
+        self._dratio, self._span = dratio, span
+        self.rows, self.recent = 0, 0.0
+        self.above: Floats = np.zeros(BUCKETS)
+        self.newly = self.least = self.dip = self.above
 
     def add(self, score: Times, count: Times) -> None:
         """Enter a batch: `count` rows of each score."""
         rows = int(count.sum())
-        placed = np.bincount(bucket(score), weights=count)
-        self._used = max(self._used, len(placed))
-        keep = np.exp(-rows / self.spans)
-        self.weight = self.weight * keep + rows
-        self._count[:, : self._used] *= keep[:, None]
-        self._count[:, : len(placed)] += placed
+        self.rows += rows
+        above = rows - np.cumsum(np.bincount(bucket(score), weights=count, minlength=BUCKETS))
+        keep = exp(-rows / self._span)
+        self.newly, self.recent = self.newly * keep + above, self.recent * keep + rows
+        self.above = self.above + above
+        owed = self.above - self._dratio * self.rows
+        self.least = np.minimum(self.least, owed)
+        self.dip = np.maximum(self.dip, owed - self.least)
 
-    def delay(self, memory: int, level: float, stretch: float = 1.0, age: float | None = None) -> float:
-        """Return the smallest score that at most a share `level` of the rows exceeds.
+    def affordable(self, most: float) -> float:
+        """Return the shortest delay with a dip of at most so many rows: another such fall could be afforded."""
+        return float(LARGEST[np.count_nonzero(self.dip > max(most, 0.0))])
 
-        A stream of some `age` shows a delay only in rows that were sent that long ago: given an age, rows count for
-        those of the same delay that are still to come.
+    def delay(self, level: float, stretch: float = 1.0, age: float | None = None) -> float:
+        """Return the smallest score that at most a share `level` of all rows exceeds.
 
-        Half a row is taken to lie above the largest score. A level below that cannot be read off: the largest is then
-        multiplied by the square root of the factor that is missing, at most `stretch`.
+        Given an age of the stream, a row counts for those of the same delay that cannot have come yet, too.
         """
-        weight = max(float(self.weight[memory]), 1.0)
-        count = self._count[memory, : self._used]
-        if age is not None:
-            seen = 1 - LARGEST[: self._used] / max(age, 1.0)  # of the time; what is older was sent before the start
-            count = count / np.where(seen > 0, np.maximum(seen, 1 / FEWEST), 1.0)
-            weight = max(float(count.sum()), 1.0)
-        known = np.flatnonzero(count[1:] > LEAST)
-        if not len(known):
-            return 0.0
-        highest = float(LARGEST[known[-1] + 1])
-        allowed = level * weight - 0.5
-        if allowed <= 0:
-            return highest * min(stretch, sqrt(0.5 / (level * weight)))
-        above = np.cumsum(count[::-1])[::-1]  # rows in a bucket or above
-        place = int(np.count_nonzero(above[1:] > allowed))
-        if place == 0:
-            return 0.0
-        inside = (allowed - float(above[place + 1] if place + 1 < len(above) else 0.0)) / float(count[place])
-        low, high = float(LARGEST[place - 1]), float(LARGEST[place])
-        return min(high - (high - low) * min(1.0, max(0.0, inside)), highest)
+        if age is None:
+            return _quantile(self.above, self.rows, level, stretch)
+        seen = 1 - LARGEST / max(age, 1.0)  # of the time; what is older was sent before the start
+        count = -np.diff(self.above, prepend=self.rows) / np.where(seen > 0, np.maximum(seen, 1 / FEWEST), 1.0)
+        return _quantile(count.sum() - np.cumsum(count), float(count.sum()), level, stretch)
 
-    def share_above(self, memory: int, score: float) -> float:
+    def recent_delay(self, level: float, stretch: float = 1.0) -> float:
+        """Return the smallest score that at most a share `level` of the recent rows exceeds."""
+        return _quantile(self.newly, self.recent, level, stretch)
+
+    def share_above(self, score: float) -> float:
         """Return the share of rows with a larger score, to within a bucket."""
-        place = int(bucket(np.array([int(score)]))[0])
-        return float(self._count[memory, place + 1 : self._used].sum() / max(1.0, self.weight[memory]))
+        return float(self.above[int(bucket(np.array([int(score)]))[0])] / max(1, self.rows))
 
     def fields(self) -> dict[str, Value]:
-        return {"memory_count": self._count[:, : self._used].ravel(), "memory_weight": self.weight}
+        arrays = {f"memory_{name}": getattr(self, name) for name in ARRAYS}
+        return {"memory_rows": self.rows, "memory_recent": self.recent} | arrays
 
     def restore(self, fields: Fields) -> None:
-        count = fields.numbers("memory_count").reshape(len(self.spans), -1)
-        self._used = count.shape[1]
-        self._count[:] = 0.0
-        self._count[:, : self._used] = count
-        self.weight = fields.numbers("memory_weight")
+        self.rows, self.recent = fields.integer("memory_rows"), fields.number("memory_recent")
+        for name in ARRAYS:
+            setattr(self, name, fields.numbers(f"memory_{name}"))
+
+
+def _quantile(above: Floats, rows: float, level: float, stretch: float) -> float:
+    """Return the score that a share of the rows exceeds, given how many exceed each bucket.
+
+    A level of less than half a row cannot be read off: the largest score is then stretched by the root of what lacks.
+    """
+    highest, allowed = float(LARGEST[np.count_nonzero(above > LEAST)]), level * max(rows, 1.0) - 0.5
+    if allowed <= 0:
+        return highest * min(stretch, sqrt(0.5 / (level * max(rows, 1.0))))
+    place = int(np.count_nonzero(above > allowed))
+    if place == 0:
+        return 0.0
+    inside = (allowed - float(above[place])) / float(above[place - 1] - above[place])
+    low, high = float(LARGEST[place - 1]), float(LARGEST[place])
+    return min(high - (high - low) * min(1.0, inside), highest)

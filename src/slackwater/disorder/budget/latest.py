@@ -19,13 +19,12 @@ LENGTHS = 16  # batches whose lengths are remembered
 class Latest:
     """How far the latest rows lay behind the clock as they came, and how long the latest batches were.
 
-    The memories score a row by the clock before its batch. Where batches are cut by rows, a burst makes them short, and
-    rows that a long batch has waited for anyway are late behind a short one. So the latest rows are scored one by one,
-    and the next batch is taken to be as long as the shortest of the latest 16: at the start, it may come at once.
+    The memory scores a row by the clock before its batch. Where batches are cut by rows, a burst makes them short. So
+    the latest rows are scored one by one, and the next batch is taken to be as long as the shortest of the latest 16.
 
     >>> latest = Latest()
     >>> latest.enter(np.arange(1_000), length=100)
-    >>> latest.delay(1_000, level=0.01, surprise=3.0)   # 2.2% of the rows are later
+    >>> latest.delay(1_000, share=0.022)
     977.0
     """
 
@@ -40,9 +39,9 @@ class Latest:
         self._ages = np.concatenate([self._ages, ages])[-LAST:]
         self._lengths = np.append(self._lengths, length)[-LENGTHS:]
 
-    def delay(self, rows: int, level: float, surprise: float) -> float:
-        """Return the delay that more of the last rows need than chance explains; 0 if there are too few rows."""
-        known, share = self._ages[-rows:], raised(level, rows, surprise)
+    def delay(self, rows: int, share: float) -> float:
+        """Return the delay that a share of the last rows exceeds; 0 if there are too few rows."""
+        known = self._ages[-rows:]
         if len(known) < rows // 2 or share >= 0.5:
             return 0.0
         place = len(known) - 1 - int(share * len(known))

@@ -1,9 +1,8 @@
 """Senders that are behind, and how far the punctuation may go without them.
 
-A sender's *front* is the newest event time that it has sent, and its *lag* the distance from there to the arrival
-clock. A sender is behind if it lags by several times its usual lag: it is silent, or it catches up on a backlog. The
-rows that it owes before some time are its usual rate times the distance from its front. The punctuation goes as far as
-the rows that all such senders owe before it are worth losing, and no sender is waited for beyond the idle timeout.
+A sender's *front* is its newest event time, and its *lag* the distance from there to the arrival clock. It is behind if
+it lags by several times its usual lag, and owes its usual rate times the distance from its front. The punctuation goes
+as far as the rows that all such senders owe are worth losing. Nobody is waited for beyond the idle timeout.
 """
 
 from __future__ import annotations

@@ -11,22 +11,20 @@ class Settings:
 
     Parameters
     ----------
-    memories
-        Rows: how far back each short memory looks. The memory of all rows is always there.
+    recent
+        Rows: how far back the memory of recent rows looks.
     latest
         Rows: how many of the latest rows are looked at one by one.
+    dips
+        Whether bursts of late rows that could not be afforded once more make the delay longer.
     surprise
-        Standard deviations: a short memory counts if more of its rows are late than chance explains by so many.
+        Standard deviations: recent and latest rows count if more of them are late than chance explains by so many.
     reserve
         Share of D N that is never planned to be spent. Larger: fewer ratios missed by a hair, longer holds.
-    reserve_deviations
-        Standard deviations of D N that are kept besides, against chance.
-    burst_reserve
-        Share of D N, at most, that is kept against another burst of late rows like the worst so far.
     gain_rows, gain_share
         Rows, and share of D N: the level falls by a factor of e for so many late rows too many.
-    strictest, loosest
-        Logarithms of the smallest and largest factor by which the account moves the level.
+    strictest
+        Logarithm of the smallest factor by which the account lowers the level.
     cautious_rows
         Rows of D N before anything is spent.
     first_rows, first_share
@@ -42,7 +40,7 @@ class Settings:
     stretch
         Times the longest delay: the delay where a level is too small to be read off the rows.
     longest
-        Times the delay of the ratio D: the delay is never longer, so that a debt is repaid by patience.
+        Times the delay that D itself asks for: the delay is never longer, so that a debt is repaid by patience.
     quick_share
         Share of the rows that may lie ahead of the clock: wrong clocks among them cannot move it.
     quick_rows
@@ -56,22 +54,20 @@ class Settings:
     sender_lags
         Times its usual lag: a sender that lags by more is behind.
     sender_share
-        Share of the unspent budget that senders who are behind may cost.
+        Share of the rows to spare that senders who are behind may cost.
     most_senders
         Senders that are followed at a time; more are not told apart.
     """
 
-    memories: tuple[float, ...] = (8_192.0,)
+    recent: float = 8_192.0
     latest: tuple[int, ...] = (256, 1_024)
+    dips: bool = True
     surprise: float = 3.0
     reserve: float = 0.03
-    reserve_deviations: float = 1.0
-    burst_reserve: float = 0.25
     gain_rows: float = 8.0
     gain_share: float = 0.03
     strictest: float = -2.5
-    loosest: float = 0.3
-    cautious_rows: float = 10.0
+    cautious_rows: float = 5.0
     first_rows: int = 60
     first_share: float = 0.1
     delayed_rows: int = 100
