@@ -1,29 +1,28 @@
-"""EMIT CHANGES over whole columns: positive temporal and negative tuples (APAS), a query as a tree of operators.
+"""EMIT CHANGES over whole columns: positive-temporal and negative tuples (APAS). A query is a tree of operators.
 
-tree          the description of a query, as data
-structures    what each operator keeps, by the class of its input: one table
-reading       from its JSON form to a tree, and what is wrong with one
-log           tuples with lifetimes, and what begins and ends in one stretch of time
+`engine/plan.py` describes the tree as data.
+
+structures    the table of what an operator keeps of each input, by the class of that input
+log           tuples with lifetimes, and the changelog of one step
 inputs        streams and incoming changelogs: late rows, refused rows
-sequence      rows of several streams in the order of the language
+sequence      the order of the rows of several streams
 waiting       changes of one input that wait for another
 rowwise       range window, filter, map, union
-living        the tuples of an edge that live
-timeline      when anything happens to a group, and the best of what lives then
-codes         keys as numbers, for as long as something with the key lives
-shown         what was last sent for each group, and when something else has to be
+living        the live tuples of an edge
+timeline      the points at which a group changes, and the greatest live tuple at each
+codes         the codes of keys with live tuples
+shown         the result that was last sent for each group, and when the next is sent
 best          MIN, MAX, FIRST, LAST, COUNT(DISTINCT) over lifetimes
 calls         aggregate functions over lifetimes
-numbers       the numbers of rows as a column
 chained       chains with final answers: subqueries, windows at boundaries
-counted       windows in tuples, and windows that jump
+counted       windows of tuples, and jumping windows
 meeting       windows at boundaries that are read together
-turns         pairs as the rows of a stream where a window counts rows
+turns         joins of windows that count rows, one instant per row
 aggregate, join, minus
-operators     from the nodes of a tree to the operators that are applied
+operators     builds the operators of a tree and applies them
 kernel        `Changes`: a tree as one kernel
-boundaries    answers that stand until the next boundary; `changelog_kernel`
-partitioning  by which columns a tree can be taken apart into buckets
+boundaries    answers that are valid until the next boundary; `changelog_kernel`
+partitioning  the columns by which a tree can be split into buckets
 compress      the net change of a batch
-profiles      the rows of a changelog as other systems write them
+profiles      the rows of a changelog, as this and other systems write them
 """

@@ -1,7 +1,7 @@
-"""What one member of a group decides at each point: MIN, MAX, FIRST, LAST; and how many values a group has.
+"""Calls whose value one member of a group decides at each point: MIN, MAX, FIRST, LAST; and COUNT(DISTINCT).
 
-The members that live at a point are those whose stretch covers it. Each call also says until when its value holds, by
-what is known: until the member that decides it ends.
+The live members at a point are those whose lifetime covers it. Each call also returns the bound of its value: the known
+end of the member that decides it.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.operators.extremes import comparable
 
 NUMBER = "began"
-"""The order in which tuples began, among the arguments of FIRST and LAST."""
+"""The column of the arguments of FIRST and LAST with the order in which tuples began."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The members of groups, and the points that each covers."""
+    """The members of groups, and the points that each of them covers."""
 
     members: Members
     stretches: Stretches
@@ -35,16 +35,16 @@ class View:
         return valid(self.members.column(name))
 
     def soonest(self, some: Bools | None = None) -> Ints:
-        """At each point the first bound of those that live; LATEST where none has one."""
+        """Return at each point the earliest bound of the live members, LATEST if none has a bound."""
         found = self.stretches.best(~self.members.end, some)
         return np.where(found == NOTHING, LATEST, ~found)
 
     def last(self) -> Ints:
-        """At each point the last bound of those that live."""
+        """Return at each point the latest bound of the live members."""
         return self.stretches.best(self.members.end)
 
     def chosen(self, some: Bools, *keys: Ints) -> tuple[Ints, Ints]:
-        """At each point the greatest member of some, by one key and then the next, -1 for none; and its bound."""
+        """Return at each point the greatest member of `some` by these keys, -1 if there is none, and its bound."""
         order = self.stretches.leading(some, *keys)
         for key in reversed(keys):
             order = order[np.argsort(key[order], kind="stable")]
@@ -59,20 +59,20 @@ class View:
 
 
 Found = tuple[pa.Array, Ints]
-"""By point: the value, and until when."""
+"""For each point: the value, and its bound."""
 
 
 class Best(Protocol):
-    """A call that one member of the group decides, or that counts members apart."""
+    """A call that one member of the group decides, or that counts distinct values."""
 
     def at(self, view: View) -> Found: ...
 
     def needed(self, view: View) -> Bools:
-        """Which members matter, where none is ever ended."""
+        """Return a mask of the members that matter if no member ever ends."""
 
 
 class Extreme:
-    """MIN and MAX: of the greatest values the one that ends last."""
+    """MIN and MAX. Of equal extremes, the one that ends last decides."""
 
     def __init__(self, argument: str, least: bool) -> None:
         self.argument = argument
@@ -94,7 +94,7 @@ class Extreme:
 
 
 class End:
-    """FIRST and LAST, by the order in which tuples began; with `skips`, of those that are not NULL."""
+    """FIRST and LAST, by the order in which tuples began. `skips` ignores NULLs."""
 
     def __init__(self, argument: str, last: bool, skips: bool) -> None:
         self.argument = argument
@@ -115,13 +115,13 @@ class End:
 
 
 class DistinctCount:
-    """COUNT(DISTINCT ...): a value is there for as long as tuples with it follow on each other."""
+    """COUNT(DISTINCT ...): a value is present as long as lifetimes of its tuples overlap or meet."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
         self.arguments = list(arguments)
 
     def _values(self, view: View) -> tuple[Ints, Ints]:
-        """The members without a NULL, by value, then start; and a number for each group's value."""
+        """Return the members without NULLs, by value, then start; and a number for each pair of group and value."""
         known = np.logical_and.reduce([view.known(name) for name in self.arguments])
         columns = [pa.array(view.members.code), *(normal(view.members.column(name)) for name in self.arguments)]
         places = np.flatnonzero(known & (view.stretches.high > view.stretches.low))
@@ -159,7 +159,7 @@ class DistinctCount:
 
 
 def _running(group: Ints, values: Ints) -> Ints:
-    """The greatest value so far of each run of equal groups, which ascend."""
+    """Return the running maximum of values within each run of equal groups. Groups ascend."""
     rank = np.unique(values, return_inverse=True)
     number = np.cumsum(firsts(group)) * len(rank[0])
     greatest = np.maximum.accumulate(number + rank[1])
@@ -168,7 +168,7 @@ def _running(group: Ints, values: Ints) -> Ints:
 
 
 def _greatest(code: Ints, some: Bools, rank: Ints) -> Bools:
-    """Of some, the member of each code with the greatest rank."""
+    """Return a mask of the member of `some` with the greatest rank for each code."""
     order = np.flatnonzero(some)
     order = order[np.argsort(rank[order], kind="stable")]
     order = order[counted(code[order])]
@@ -179,7 +179,7 @@ def _greatest(code: Ints, some: Bools, rank: Ints) -> Bools:
 
 
 def ordered(values: pa.Array, least: bool) -> Ints:
-    """Integers in the order of the values, equal ones alike."""
+    """Return integers that sort as the values do; equal values get equal integers."""
     kind = values.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_timestamp(kind):
         return comparable(values, least)[0]

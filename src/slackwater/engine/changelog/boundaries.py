@@ -1,7 +1,7 @@
-"""Windows at boundaries under EMIT CHANGES: an answer stands until the next boundary, and never has to be taken back.
+"""Windows at boundaries under EMIT CHANGES: an answer is valid until the next boundary and is never retracted.
 
-The chain is that of EMIT FINAL; each of its results lives from its instant for one slide. What `Changes` is for trees,
-with the same contract, this is for such chains.
+The chain is the one of EMIT FINAL; each of its results lives for one slide from its instant on. The kernel has the same
+interface as `Changes`, the kernel of trees.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from slackwater.engine.plan import Boundaries, Query
 def changelog_kernel(
     plan: Boundaries | Query, net: bool = False, profile: str = "changes", upserts: bool = False
 ) -> Kernel:
-    """The kernel of a query's changelog, whichever of the two plans it has."""
+    """Return the kernel of a query's changelog for either kind of plan."""
     if isinstance(plan, Boundaries):
         return AtBoundaries(plan, net, profile, upserts)
     return Changes(plan, net, profile, upserts)
@@ -48,7 +48,7 @@ class AtBoundaries:
 
     @property
     def kept(self) -> list[Kept]:
-        """A line of EXPLAIN: the answers of a boundary all end at the next."""
+        """The line of EXPLAIN: the answers of a boundary all end at the next."""
         return [Kept("chain", 0, 2, self.key, ("what its windows keep",))]
 
     def init(self) -> State:

@@ -1,9 +1,9 @@
-"""Aggregate functions over tuples with lifetimes: the value at each point, and when it would next change.
+"""Aggregate functions over tuples with lifetimes: the value at each point, and its bound.
 
-Sums are tallies that grow and shrink, exact as everywhere in the kernels. What depends on the best of a group (MIN,
-MAX, FIRST, LAST) is found among the tuples that live at a point. The bound of a value is the first expiry that changes
-it, by what is known: of a sum that of any tuple with a value, of a maximum that of the last tuple that has it. Where
-values happen to cancel, a bound is early, and the same value is sent again.
+Sums are exact tallies that grow and shrink. MIN, MAX, FIRST and LAST are chosen among the live tuples at each point.
+The bound of a value is the first known expiry that changes it: for a sum the expiry of any tuple with a value, for a
+maximum that of the last tuple with this value. If expiring values cancel, the bound is early and the same value is sent
+again.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from slackwater.engine.plan import Call
 
 @dataclass(frozen=True, slots=True)
 class Worked:
-    """What was worked out at the points."""
+    """The results at the points, before they are read as columns."""
 
     sums: Tally
     others: dict[str, pa.Array]
 
 
 class Calls:
-    """The calls of one aggregate over rows like `sample`, which has the columns and no rows."""
+    """The calls of one aggregate. `sample` has the columns of its input and no rows."""
 
     def __init__(self, calls: Sequence[Call], sample: Rows) -> None:
         self.arguments = Arguments(sample)
         self.others: dict[str, Best] = {}
         self.whole = False
-        """Whether every member counts (COUNT(*))."""
+        """Whether every member counts, as in COUNT(*)."""
         self.readers = [self._reader(call) for call in calls]
         nothing = Worked({ROWS: np.zeros(0, np.int64)}, {name: self._empty(each) for name, each in self.others.items()})
         self.types = [
@@ -49,11 +49,11 @@ class Calls:
 
     @property
     def numbered(self) -> bool:
-        """Whether it matters which tuple began first."""
+        """Whether a call depends on the order in which tuples began."""
         return any(isinstance(each, End) for each in self.others.values())
 
     def values(self, sums: Tally, view: View | None) -> tuple[list[pa.Array], Ints | None]:
-        """The values at the points, and until when; without a view nothing ever changes by itself."""
+        """Return the values at the points and their bounds; without a view there are no bounds."""
         others = {} if view is None else {name: each.at(view) for name, each in self.others.items()}
         worked = Worked(sums, {name: value for name, (value, _) in others.items()})
         columns = [read(worked).cast(kind) for read, kind in zip(self.readers, self.types, strict=True)]
@@ -65,7 +65,7 @@ class Calls:
         return columns, np.minimum.reduce(bounds_)
 
     def needed(self, view: View) -> Bools:
-        """Which members matter to MIN, MAX, FIRST, LAST and COUNT(DISTINCT), where none is ever ended."""
+        """Return a mask of the members that MIN, MAX, FIRST, LAST and COUNT(DISTINCT) need if no member ever ends."""
         needed: Bools = np.logical_or.reduce([each.needed(view) for each in self.others.values()])
         return needed
 

@@ -1,8 +1,8 @@
-"""The net change of a batch: what of its changelog still matters when the batch is over, and nothing else.
+"""The net change of a batch: only the changes that still matter at its end.
 
-What lived before the batch and is ended in it must be told, unless its bound has come anyway; what begins in it must
-be told, if it still lives at its end. A result that is ended and comes back with the same bound is no change. One pass
-over columns; no smaller changelog leaves the same tuples alive with the same bounds, for a change is of one tuple.
+The end of a tuple that lived before the batch is written, unless its bound has passed anyway. The beginning of a tuple
+is written if it still lives at the end of the batch. A tuple that ends and begins again with the same bound is no
+change. No smaller changelog leaves the same tuples alive with the same bounds, because a change is about one tuple.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from slackwater.engine.columns.arrays import Index, Ints, joined
 from slackwater.engine.columns.keys import dense, normal
 
 ODD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
-"""Spreads neighbouring numbers far apart."""
+"""The multiplier of the hash in `_mixed`: spreads neighbouring numbers far apart."""
 
 
 def compressed(log: Log, now: int | Ints) -> Log:
-    """The changelog that leaves the same tuples alive at the end of the batch, when the punctuation is `now`.
+    """Return the smallest changelog that leaves the same tuples alive at the end of the batch, at punctuation `now`.
 
-    Where changelogs of several stretches are one, `now` has the punctuation of each tuple, of those ended first.
+    If the changelogs of several steps are concatenated, `now` has the punctuation of each tuple, ended tuples first.
     """
     ended = len(log.at)
     until_ended, until_born = (now, now) if isinstance(now, int) else (now[:ended], now[ended:])
@@ -36,14 +36,14 @@ def compressed(log: Log, now: int | Ints) -> Log:
 
 
 def _meet(born: Tuples, begun: Index, ended: Tuples, told: Index) -> bool:
-    """Whether two may be equal, by their bound and one number; mostly none are, and that is all that need be known."""
+    """Return whether a begun and an ended tuple may be equal, by a hash of the bound and one column. Mostly none is."""
     line = np.concatenate([_mixed(born, begun, 1), _mixed(ended, told, 1)])
     line.sort()
     return bool((line[1:] == line[:-1]).any())
 
 
 def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[Index, Index]:
-    """Those of either that have no counterpart with the same columns and the same bound among the other."""
+    """Return the begun and the ended tuples that have no equal counterpart, in columns and bound, on the other side."""
     width = born.rows.num_columns
     one, two = _mixed(born, begun, width), _mixed(ended, told, width)
     some, others = np.flatnonzero(np.isin(one, two)), np.flatnonzero(np.isin(two, one))
@@ -58,7 +58,7 @@ def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[
 
 
 def _mixed(tuples: Tuples, places: Index, most: int) -> Ints:
-    """The bound and the last `most` numbers of each row in one number: what differs here is not equal."""
+    """Return a hash of the bound and the last `most` integer columns of each row. Equal tuples have equal hashes."""
     mixed: Ints = tuples.end[places]
     for place in range(tuples.rows.num_columns - 1, -1, -1):
         if not most:
@@ -66,14 +66,14 @@ def _mixed(tuples: Tuples, places: Index, most: int) -> Ints:
         column = tuples.rows.column(place)
         if pa.types.is_integer(column.type):
             numbers = column if not column.null_count else column.fill_null(0)
-            mixed *= ODD  # arrays of integers overflow silently, as is wanted here
+            mixed *= ODD  # integer arrays wrap silently, as intended here
             mixed += numbers.to_numpy()[places]
             most -= 1
     return mixed
 
 
 def _same(born: Tuples, ended: Tuples) -> Ints:
-    """A number for each row and bound."""
+    """Return a number for each distinct pair of row and bound."""
     pairs = zip(born.rows.columns, ended.rows.columns, strict=True)
     columns = [normal(joined([one, two])) for one, two in pairs]
     bound = pa.array(np.concatenate([born.end, ended.end]))
@@ -81,7 +81,7 @@ def _same(born: Tuples, ended: Tuples) -> Ints:
 
 
 def _ordinal(code: Ints) -> Ints:
-    """Which of its kind each is, from 0 on."""
+    """Return for each value its number among the equal values, from 0 on."""
     order = np.argsort(code, kind="stable")
     line = code[order]
     first = np.append(True, line[1:] != line[:-1])

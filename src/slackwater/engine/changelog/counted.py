@@ -1,9 +1,10 @@
-"""Windows whose rows leave when others come: RANGE n TUPLES, and windows that jump every m rows.
+"""Windows whose rows leave when other rows enter: RANGE n TUPLES, and windows that jump every m rows.
 
-A row is in the window of the instants of its part that hold it: of a range in tuples those with fewer than n rows of
-the part after it, of a range in time those less than r later. It begins at the first instant that holds it and is ended
-at the first that does not; when that will be is not known at its birth, so it has no bound. Of several instants of one
-part at one time the last counts. Kept: the rows of each part that are held, and those that wait for the next instant.
+An instant of a part contains a row if fewer than n rows of the part come after the row (a range in tuples), or if the
+instant is less than r later (a range in time). The tuple of the row begins at the first instant that contains it and
+ends at the first later one that does not. That instant is not known in advance, so the tuple has no bound. Of several
+instants of one part at one time the last counts. Kept: the rows of each part that are in the window, and the rows that
+wait for the next instant.
 """
 
 from __future__ import annotations
@@ -26,12 +27,12 @@ from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import NUMBERED, Window
 
 PLACE, TIME = "#place", "#time"
-"""The number of a row in its part, and its own time: as a tuple it begins when an instant holds it."""
+"""Columns with the number of a row in its part, and its event time; its tuple begins at an instant, maybe later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instants:
-    """The instants of parts, by code, then place: the place of the row that causes each, and its time."""
+    """The instants of parts, sorted by code, then place: the place and time of the row that causes each."""
 
     code: Ints
     place: Ints
@@ -39,7 +40,7 @@ class Instants:
     finish: Ints
 
     def from_place(self, code: Ints, place: Ints) -> Index:
-        """The first instant at or after a place; the end of the part's instants if there is none."""
+        """Return the first instant at or after a place, or the end of the part's instants if there is none."""
         return positions(self.code, self.place, code, place - 1)
 
     def from_time(self, code: Ints, time: Ints) -> Index:
@@ -47,7 +48,7 @@ class Instants:
 
 
 class Counted:
-    """One window over a stream, taken apart by the columns `by`, evaluated at every `every`-th row of `count_by`."""
+    """A window over each part (`by`) of a stream, evaluated at every `every`-th row of each part of `count_by`."""
 
     def __init__(
         self,
@@ -84,7 +85,7 @@ class Counted:
         return in_order(Log(unmarked(made.born), unmarked(made.ended), made.at, made.of))
 
     def _begun(self, waiting: Members, instants: Instants) -> tuple[Tuples, Ints, Bools]:
-        """The rows that an instant holds from now on, their codes, and all rows that have seen an instant."""
+        """Return the tuples that begin, their codes, and a mask of the waiting rows that have seen an instant."""
         rows, code = tuples_of(waiting.kept), waiting.code
         enter = instants.from_place(code, _mark(rows, PLACE))
         seen = enter < instants.finish[code]
@@ -98,7 +99,7 @@ class Counted:
         return begun, code[begins], seen
 
     def _leave(self, rows: Tuples, code: Ints, instants: Instants) -> Index:
-        """The first instant that does not hold a row any longer."""
+        """Return for each row the first instant that no longer contains it."""
         place = _mark(rows, PLACE)
         if not self.length.is_time:
             return instants.from_place(code, place + self.length.amount)
@@ -106,12 +107,12 @@ class Counted:
         return np.maximum(late, instants.from_place(code, place))
 
     def _settle(self, memory: Memory, codes: list[Ints]) -> None:
-        """Parts of which nothing is kept lose their code."""
+        """Release the codes of parts without rows."""
         left = self.parts.settle(memory, np.bincount(np.concatenate(codes), minlength=self.parts.size(memory)))
         memory.put(f"{self.name}.last", memory.ints(f"{self.name}.last")[:left])
 
     def _places(self, memory: Memory, code: Ints) -> Ints:
-        """The number of each row in its part, from 1 on; a part that holds nothing begins anew."""
+        """Return the number of each row in its part, from 1 on. A part without kept rows starts again at 1."""
         size = self.parts.size(memory)
         last = np.zeros(size, np.int64)
         known = memory.ints(f"{self.name}.last")[:size]
@@ -138,7 +139,7 @@ class Counted:
 
 
 def marked(rows: Tuples, place: Ints, numbered: bool) -> pa.RecordBatch:
-    """The columns of rows, with their place in their part and their time; the number of their instant is to come."""
+    """Return the columns of rows with their place and time. NUMBERED is set later, when an instant contains the row."""
     columns = dict(zip(rows.rows.schema.names, rows.rows.columns, strict=True))
     number = {NUMBERED: place} if numbered else {}
     return table({**columns, **number, PLACE: place, TIME: rows.start})

@@ -1,8 +1,8 @@
-"""The tuples of one edge that live, kept as its class asks for (structures).
+"""The live tuples of one edge, kept in the structure that its class needs (structures.py).
 
-All are kept in segments by their bound. A list never drops any; a queue drops them at its front; an expiry order
-wherever they are. Where a negative may end a tuple, its identity finds it: those that were ended but are still in a
-segment that is otherwise needed are remembered, and segments are rewritten before these become many.
+All structures keep segments sorted by bound. A list never drops tuples, a queue drops them at its front, an expiry
+order anywhere. A tuple that a negative tuple ends is found by its identity. If its segment is still needed, the
+identity is remembered as dead; a segment is rewritten when half of its tuples are not needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ID, COLUMN = "id:", "column:"
 
 
 def with_code(tuples: Tuples, code: Ints) -> pa.RecordBatch:
-    """Tuples as one record batch, to be kept under the code of their key."""
+    """Return tuples as one record batch with the code of their key, for the state."""
     columns = {CODE: code, START: tuples.start, END: tuples.end}
     ids = {f"{ID}{place}": each for place, each in enumerate(tuples.ids)}
     payload = {f"{COLUMN}{name}": tuples.rows.column(name) for name in tuples.rows.schema.names}
@@ -32,7 +32,7 @@ def with_code(tuples: Tuples, code: Ints) -> pa.RecordBatch:
 
 
 def tuples_of(kept: pa.RecordBatch) -> Tuples:
-    """The tuples that were kept."""
+    """Return the tuples that `with_code` packed."""
     payload = {
         name.removeprefix(COLUMN): column
         for name, column in zip(kept.schema.names, kept.columns, strict=True)
@@ -52,7 +52,7 @@ def ids_of(kept: pa.RecordBatch) -> tuple[Ints, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Old tuples, then new ones. `until` is when each really ends, by its bound or by a negative (`ended`)."""
+    """Old tuples, then new ones. `until` is the actual end of each: its bound, or earlier if a negative `ended` it."""
 
     kept: pa.RecordBatch
     old: int
@@ -60,7 +60,7 @@ class Members:
     ended: Bools
     now: int
     store: tuple[pa.RecordBatch | None, Bools] | None = None
-    """All rows of the store, and which of them are the old tuples."""
+    """All rows of the store, and a mask of the old tuples among them."""
 
     def __len__(self) -> int:
         return len(self.until)
@@ -75,7 +75,7 @@ class Members:
 
     @property
     def leaves(self) -> Bools:
-        """Which of them end in this stretch of time."""
+        """A mask of the tuples that end in this step."""
         gone: Bools = self.until < self.now
         return gone
 
@@ -84,7 +84,7 @@ class Members:
 
 
 class Living:
-    """The living tuples of one edge, under a name in the state."""
+    """The live tuples of one edge, under a name in the state."""
 
     def __init__(self, name: str, structure: Structure) -> None:
         self.name = name
@@ -93,7 +93,7 @@ class Living:
     def step(
         self, memory: Memory, new: pa.RecordBatch, ended: tuple[Ints, ...], at: Ints, span: Span, keep: bool = True
     ) -> Members:
-        """All tuples that live at some time of the span; those that live on are kept."""
+        """Return all tuples that live at some time of the span, and keep those that live on unless `keep` is false."""
         every, there = self._there(memory, span)
         pieces = [new] if every is None else [picked(every, there), new]
         kept = aligned(pieces)
@@ -104,7 +104,7 @@ class Living:
         return members
 
     def keep(self, memory: Memory, members: Members, stays: Bools, span: Span) -> None:
-        """Keep these."""
+        """Keep the members for which `stays` is true."""
         every, there = members.store or self._there(memory, span)
         store = memory.store(self.name, END)
         if every is not None:
@@ -116,7 +116,7 @@ class Living:
         memory.put_store(self.name, store.add(picked(members.kept.slice(members.old), stays[members.old :])))
 
     def due(self, memory: Memory, new: pa.RecordBatch, codes: int, span: Span) -> Members:
-        """Of a queue only what need be looked at: what leaves, what is new, and per code the next that will leave."""
+        """Return the members of a queue that matter: those that leave, new ones, and the next to leave of each code."""
         upto = span.now - 1 if span.now > EARLIEST else EARLIEST
         gone, store = memory.store(self.name, END).due(upto)
         ahead = _next(store, codes)
@@ -128,7 +128,7 @@ class Living:
         return members
 
     def of(self, memory: Memory, sample: Tuples, codes: Bools, span: Span) -> tuple[Tuples, Ints]:
-        """The tuples that live under some codes, and these."""
+        """Return the live tuples of some codes, and the code of each."""
         every, there = self._there(memory, span)
         if every is None:
             return no_tuples(sample.rows.schema, len(sample.ids)), NO_INTS
@@ -137,7 +137,7 @@ class Living:
         return tuples_of(found), numbers(found, CODE)
 
     def _there(self, memory: Memory, span: Span) -> tuple[pa.RecordBatch | None, Bools]:
-        """All rows of the store, and which of them have not left."""
+        """Return all rows of the store, and a mask of the rows that have not left."""
         every = memory.store(self.name, END).all()
         if every is None:
             return None, np.zeros(0, np.bool_)
@@ -162,7 +162,7 @@ class Living:
         return tuple(memory.ints(name) for name in sorted(names))
 
     def _remember(self, memory: Memory, store: Store, gone: pa.RecordBatch) -> None:
-        """Those that were ended and are still there; those whose bound has come are known by it."""
+        """Remember the identities of ended tuples that are still in a segment."""
         before = self._dead(memory)
         ids = ids_of(gone)
         if before:
@@ -176,9 +176,9 @@ class Living:
 
 
 def _next(store: Store, codes: int) -> pa.RecordBatch | None:
-    """The row of each code that leaves first, of a store whose rows leave in the order in which they came.
+    """Return the row of each code that leaves first, from a store whose rows leave in the order in which they entered.
 
-    The segments at the front have a row of most codes: reading ends when every code that has one was found.
+    The first segments contain most codes; reading stops when every code was found.
     """
     unseen = np.ones(codes, np.bool_)
     found: list[pa.RecordBatch] = []

@@ -1,8 +1,8 @@
-"""Windows at boundaries that are read together: what one holds is looked at wherever another is evaluated.
+"""Windows at boundaries that are read together (a meeting): each is evaluated wherever another one is.
 
-An extent ends by itself. The last n rows of a stream do not: they are there at every boundary that the punctuation has
-passed, and after a flush at those where any window is evaluated that they are read with. Which these are is known when
-all of them were asked; so a flush is gone through again with what was found, until that is all (`Changes.step`).
+An extent ends by itself. A window of the last n rows does not: it has an answer at every boundary that the punctuation
+has passed, and after a flush at the boundaries at which any other window of the meeting is evaluated. These boundaries
+are known only after all windows were asked, so `Changes.step` repeats a flush until no new boundary is found.
 """
 
 from __future__ import annotations
@@ -23,42 +23,41 @@ from slackwater.engine.plan import Aggregate, Distinct, Filter, Project, Step, W
 
 
 def meeting_name(number: int) -> str:
-    """Where the boundaries of a meeting are kept."""
+    """Return the name under which the state keeps the boundaries of a meeting."""
     return f"meeting.{number}"
 
 
 SETTLED = "settled"
-"""Where a query keeps how far all that it reads has come, if some of that waits for slots to pass."""
+"""The name under which a query keeps the time that all its inputs have reached, if one of them waits for slots."""
 
 
 def settled(memory: Memory, mark: int) -> int:
-    """How far all windows have come when one has come to a mark: those that read samples may be behind."""
+    """Return the time that all windows have reached if one has reached `mark`: windows over samples may be behind."""
     return min(mark, memory.number(SETTLED, mark))
 
 
 class Meeting:
-    """The boundaries at which something of a meeting is evaluated, and that have not passed, as multiples of its
-    slide."""
+    """The later boundaries at which a window of a meeting is evaluated, as multiples of its slide."""
 
     def __init__(self, number: int, slide: int) -> None:
         self.name = meeting_name(number)
         self.slide = slide
 
     def note(self, memory: Memory, first: Ints, last: Ints, span: Span) -> None:
-        """All boundaries from a first to a last one, for each of some rows."""
+        """Add all boundaries from `first` to `last` of each row."""
         passed = EARLIEST if span.now == LATEST else settled(memory, span.now) // self.slide
         before = memory.ints(self.name)
         found = _ranges(np.maximum(first, passed + 1), last)
         memory.put(self.name, np.union1d(before[before > passed], found))
 
     def next(self, memory: Memory, time: Ints, span: Span) -> None:
-        """The boundary after each of some times."""
+        """Add the boundary after each time."""
         after = time // self.slide + 1
         self.note(memory, after, after, span)
 
 
 def _ranges(first: Ints, last: Ints) -> Ints:
-    """The numbers that some ranges have, those that begin together only once.
+    """Return the numbers of all ranges; ranges with the same start are merged.
 
     >>> sorted(_ranges(np.array([4, 1, 4]), np.array([5, 1, 6])).tolist())
     [1, 4, 5, 6]
@@ -75,7 +74,7 @@ def _ranges(first: Ints, last: Ints) -> Ints:
 class Side:
     """One chain of a meeting. Its instants are those of its last window, or the rows of its last subquery.
 
-    `place` says before which of its operators they can be told. Kept of a window that counts rows: the boundaries
+    `place` is the operator before which the instants are known. Kept for a window that counts rows: the boundaries
     after its first and its last row.
     """
 
@@ -90,7 +89,7 @@ class Side:
         self.place = border.operators - 1 if self.window else border.operators
 
     def met(self, memory: Memory, within: Memory, time: Ints, span: Span) -> Span:
-        """Tell what rows at these times ask for; the span with how far the others go."""
+        """Add the boundaries that rows at these times need. Return the span with the last boundary of the meeting."""
         slide = self.meeting.slide
         if self.window is None:
             self.meeting.next(memory, time, span)
@@ -102,18 +101,18 @@ class Side:
         return replace(span, reach=int(known[-1]) * slide if len(known) else EARLIEST)
 
     def _goes_on(self, memory: Memory, within: Memory, after: Ints, span: Span) -> None:
-        """The last n rows are there from the boundary after the first row on, by themselves to that after the last."""
+        """Add the boundaries of a window of n rows at a flush: from after its first row to after its last row."""
         own = np.append(within.ints("own"), after)
         if len(own):
             own = np.array([own.min(), own.max()])
             within.put("own", own)
         if span.now == LATEST:
             begin = settled(memory, span.before) // self.meeting.slide + 1
-            last = np.maximum(own[1:], span.before // self.meeting.slide)  # it has come so far before
+            last = np.maximum(own[1:], span.before // self.meeting.slide)  # it was evaluated up to here before
             self.meeting.note(memory, np.maximum(own[:1], begin), last, span)
 
     def held(self, memory: Memory, rows: Rows, span: Span) -> Rows:
-        """After a flush, what is held where something is evaluated."""
+        """Return the rows; after a flush only those at boundaries of the meeting."""
         if not self.counts or span.now < LATEST:
             return rows
         return rows.at(np.isin((rows.time + 1) // self.meeting.slide, memory.ints(self.meeting.name)))

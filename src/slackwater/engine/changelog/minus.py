@@ -1,9 +1,8 @@
-"""DISTINCT and EXCEPT over lifetimes (APAS 3.4, 3.5): a tuple stands for each value of the left that the right has not.
+"""DISTINCT and EXCEPT over lifetimes (APAS 3.4, 3.5): one tuple represents each value of the left that the right lacks.
 
-One tuple stands for a value until it ends; then of those that live the one with the latest bound takes over. A match
-on the right ends it; when the match is gone, one comes back (figure 6). Kept: of each value the tuple that stands and
-the one that would come next, and on the right the one that keeps it away the longest; all of them, where a negative may
-end one.
+A tuple represents its value until it ends; then the live tuple with the latest bound takes over. A match on the right
+ends it; when the match has ended, a tuple comes back (figure 6). Kept for each value: the tuple that represents it, the
+one that takes over next, and the tuple of the right that ends last. If negative tuples may end them, all are kept.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ NUMBER = "began"
 
 
 class Without:
-    """The values of the left that the right has not, each once; DISTINCT where there is no right."""
+    """The distinct values of the left that the right lacks; DISTINCT if there is no right."""
 
     def __init__(self, name: str, sample: Tuples, levels: Sequence[int]) -> None:
         self.name = name
@@ -75,13 +74,13 @@ class Without:
         return zip(log.born.rows.columns, self.fields, strict=True)
 
     def _happens(self, members: Members, log: Log) -> tuple[Ints, Ints]:
-        """What begins, then what ends: the codes and the times."""
+        """Return the codes and times of the beginnings, then of the ends."""
         leaves = members.leaves
         code = np.concatenate([members.code[members.old :], members.code[leaves]])
         return code, np.concatenate([log.born.start, members.until[leaves]])
 
     def _standing(self, memory: Memory, line: Timeline, left: Members, away: Bools) -> tuple[Ints, Ints, Bools]:
-        """At each point the number of the tuple that stands for its value, its bound, and whether there is one."""
+        """Return at each point the number and bound of the tuple that represents the value, and whether it exists."""
         if not len(left) or not len(line):
             return np.full(len(line), -1), np.full(len(line), LATEST), np.zeros(len(line), np.bool_)
         number, end = left.column(NUMBER).to_numpy(), left.end
@@ -98,7 +97,7 @@ class Without:
         return np.where(there, number[chosen], -1), np.where(there, end[chosen], LATEST), there
 
     def _go_on(self, memory: Memory, line: Timeline, number: Ints, stretches: Stretches, chosen: Index) -> None:
-        """At the first point of a value the tuple that stood for it before is chosen, if it is still there."""
+        """Choose, at the first point of a value, the tuple that represented it before, if it still lives."""
         codes = np.flatnonzero(line.finish > line.begin)
         before = self._stood(memory)
         codes = codes[codes < len(before)]
@@ -110,14 +109,14 @@ class Without:
         chosen[first[same]] = member[same]
 
     def _stood(self, memory: Memory) -> Ints:
-        """By code, the number of the tuple that was last sent for it, -1 if it ended."""
+        """Return for each code the number of the tuple that was last sent, -1 if it has ended."""
         start, column = memory.ints(f"{self.name}.shown.start"), memory.column(f"{self.name}.shown.0")
         if column is None:
             return np.empty(0, np.int64)
         return np.where(start > EARLIEST, column.fill_null(-1).to_numpy(zero_copy_only=False), -1)
 
     def _kept_away(self, line: Timeline, members: Sequence[Members], first: int) -> Bools:
-        """At each point, whether the right has the value."""
+        """Return at each point whether the right has the value."""
         if len(members) == 1:
             return np.zeros(len(line), np.bool_)
         right = members[1]
@@ -142,10 +141,10 @@ class Without:
 
 
 def _heads(line: Timeline, there: Bools, until: Index | Ints) -> Ints:
-    """At each point the one at which the tuple that stands there came to stand.
+    """Return for each point the point at which its representing tuple took over.
 
-    From a point the next is where its tuple ends, unless nothing stands there: then it is where something does again.
-    All that can be reached from the first ones are found by going twice as far each time.
+    The next takeover after a point is where its tuple ends, or, if no tuple lives there, where one lives again. All
+    takeovers are found from the first ones by pointer doubling.
     """
     size = len(there)
     before = np.append(False, there[:-1]) & ~firsts(line.code)
@@ -162,7 +161,7 @@ def _heads(line: Timeline, there: Bools, until: Index | Ints) -> Ints:
 
 
 def _last_to_leave(members: Members, stays: Bools, stands: Bools) -> Bools:
-    """Of those that stay the one of each value that ends last, and of equal ones the one that stands."""
+    """Return a mask of the staying tuple of each value that ends last; of equal ones, the one that represents it."""
     places = np.flatnonzero(stays)
     order = places[np.lexsort((stands[places], members.end[places]))]
     order = order[counted(members.code[order])]

@@ -1,4 +1,4 @@
-"""The rows of a changelog, as this project and as others write them.
+"""The rows of a changelog, as Slackwater and other systems write them.
 
 | profile | columns before those of the query |
 |---|---|
@@ -7,12 +7,12 @@
 | `flink` | `op` (+I, -U, +U, -D), `_valid_from`, `_valid_to` |
 | `debezium` | `op` (c, u, d), `before` and `after` (structs), `_valid_from`, `_valid_to`; an update is one row |
 
-Of a delete both times are its point in time. A delete and an insert are an update if they are of one key and one point
-in time; of a net change, if they are of one key. Rows are ordered by time, negatives first; those of a net change by
-key, then time.
+Both times of a delete are the time of the delete. A delete and an insert are an update if they have the same key and
+time; in a net change, if they have the same key. Rows are ordered by time, deletes first; rows of a net change by key,
+then time.
 
-With `upserts` an update is its new row alone (`update_postimage`, `+U`), which ends the live row of its key: one row
-less for each. That needs a key. An update of `debezium` is one row in any case.
+With `upserts` an update is only its new row (`update_postimage`, `+U`), which replaces the live row of its key. This
+needs a key. An update of `debezium` is always one row.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ NAMES = {
     "flink": ("-D", "+I", "-U", "+U"),
     "debezium": ("d", "c", "u", "u"),
 }
-"""What a delete, an insert, and both of an update are called."""
+"""The names of a delete, an insert, and the two halves of an update."""
 
 
 class Lines(NamedTuple):
-    """Negatives, then positives: rows, times, bounds, and where each line is in the order of the output."""
+    """Deletes, then inserts: rows, times and bounds, and the order of the output."""
 
     rows: pa.RecordBatch
     positive: Bools
@@ -48,7 +48,7 @@ class Lines(NamedTuple):
     to: Ints
     order: Ints
     pair: Ints
-    """The number of the update that a line is half of, -1 if of none."""
+    """The number of the update to which a line belongs, -1 if none."""
 
     @property
     def paired(self) -> Bools:
@@ -57,7 +57,7 @@ class Lines(NamedTuple):
 
 
 def check_profile(name: str) -> str:
-    """The name of a profile, or an error that says which there are."""
+    """Return the name of a profile. Raise an error if there is no such profile."""
     if name not in PROFILES:
         raise QueryError(
             "SW-362", f"there is no changelog profile '{name}'", expected=", ".join(PROFILES), hint="choose one of them"
@@ -66,7 +66,7 @@ def check_profile(name: str) -> str:
 
 
 def check_upserts(upserts: bool, key: Sequence[str] | None) -> bool:
-    """Whether updates are their new rows alone; without a key nobody could tell what such a row replaces."""
+    """Return `upserts`. Raise an error if there is no key, which tells the row that an upsert replaces."""
     if upserts and key is None:
         raise QueryError(
             "SW-364",
@@ -78,7 +78,7 @@ def check_upserts(upserts: bool, key: Sequence[str] | None) -> bool:
 
 
 def written(log: Log, profile: str, key: Sequence[str] | None, net: bool, upserts: bool = False) -> pa.RecordBatch:
-    """The rows of a changelog in a profile."""
+    """Return the rows of a changelog in a profile."""
     lines = _lines(log, key, net, pairs=upserts or profile != "changes")
     if profile == "debezium":
         return _debezium(lines)
@@ -105,7 +105,7 @@ def _lines(log: Log, key: Sequence[str] | None, net: bool, pairs: bool) -> Lines
 
 
 def _codes(columns: Sequence[pa.Array], ordered: bool) -> Ints:
-    """A number for each key, in the order of the keys if they are to be `ordered`; a whole number is its own."""
+    """Return a number for each key, in key order if `ordered`. An integer key is its own number."""
     if len(columns) == 1 and pa.types.is_integer(columns[0].type) and not columns[0].null_count:
         return ints(columns[0])
     code, first = dense(columns)
@@ -113,7 +113,7 @@ def _codes(columns: Sequence[pa.Array], ordered: bool) -> Ints:
 
 
 def _paired(code: Ints, time: Ints, positive: Bools) -> Ints:
-    """The number of the update that a line is half of, a key's delete or its insert; -1 if of none."""
+    """Return for each line the number of the update to which it belongs, -1 if none."""
     same, _ = dense([pa.array(code), pa.array(time)])
     size = int(same.max()) + 1
     both = (np.bincount(same[positive], minlength=size) == 1) & (np.bincount(same[~positive], minlength=size) == 1)
@@ -135,7 +135,7 @@ def _plain(lines: Lines, profile: str) -> pa.RecordBatch:
 
 
 def _check_free(head: Collection[str], names: Iterable[str]) -> None:
-    """A column of the query would take the place of one of the changelog's own; sinks often do not tell case apart."""
+    """Raise an error if a column of the query has the name of a changelog column; sinks often ignore case."""
     for name in names:
         if name.lower() in head:
             raise QueryError(
@@ -147,7 +147,7 @@ def _check_free(head: Collection[str], names: Iterable[str]) -> None:
 
 
 def _debezium(lines: Lines) -> pa.RecordBatch:
-    """One line for an update: that of its insert, with the row of its delete as `before`."""
+    """Return the rows of the profile `debezium`: an update is its insert, with the deleted row as `before`."""
     images = pa.StructArray.from_arrays(lines.rows.columns, fields=list(lines.rows.schema))
     order, mate = lines.order, np.arange(len(lines.time))
     before, after = (np.flatnonzero(lines.paired & (lines.positive == side)) for side in (False, True))

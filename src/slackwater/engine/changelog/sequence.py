@@ -1,8 +1,8 @@
-"""Rows of several streams in the order of the language: time, arrival, which input, and the place in it.
+"""The order of the rows of several streams: time, arrival, input, and place in the input (language.md).
 
-A row that has its place has an identity of three numbers: its time, its arrival (none before any) and its number in its
-stream. What one row is made into keeps it, a pair has those of its rows, and a union says from which side each came:
-all that tells the order is at hand wherever tuples meet, and what was put in order is numbered anew.
+The identity of a placed row is three numbers: its time, its arrival (rows without one first) and its number in its
+stream. A projected row keeps this identity, a pair has those of its rows, and a union adds the number of the side. So
+an operator that combines tuples has everything that tells their order. Ordered tuples are numbered anew.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from slackwater.engine.columns.keys import normal, ranked
 from slackwater.engine.columns.state import Memory
 
 PLACE = 3
-"""How many numbers a place is."""
+"""The count of numbers in a place."""
 
 
 def placed(log: Log, arrival: str | None) -> Log:
-    """The rows of a stream with their places."""
+    """Return the rows of a stream with their places as identities."""
     return replace(log, born=_placed(log.born, arrival), ended=_placed(log.ended, arrival))
 
 
@@ -35,11 +35,13 @@ def _placed(tuples: Tuples, arrival: str | None) -> Tuples:
 
 
 class Ordered:
-    """What begins, as a stream in its order, `by` which: of a `union`, of pairs that a `row` makes, of a `whole` join.
+    """Turns the tuples that begin into a stream in sequence order. `by` says which order.
 
-    A row makes pairs with all that came before it, which are in the order of the left rows, then of the right ones; at
-    a boundary all pairs are made at once. Groups, and what DISTINCT and EXCEPT leave, come at boundaries too: in the
-    order of their `columns`. The rows of a `moment` that may still change have it too, and stay what they are.
+    - `union`: arrival, then side.
+    - `row`: the pairs of a join, by the later row of each pair, then by the left rows, then by the right ones.
+    - `whole`: the pairs of a join at a boundary, by the left rows, then by the right ones.
+    - `columns`: groups and the results of DISTINCT and EXCEPT, by the values of their columns.
+    - `moment`: as `columns`, but tuples keep their identities, because they may still end.
     """
 
     def __init__(self, name: str, by: str) -> None:
@@ -58,7 +60,7 @@ class Ordered:
         return of_tuples(replace(born, ids=ids))
 
     def _keys(self, rows: Tuples) -> tuple[Ints, list[Ints]]:
-        """The arrival of each, and what orders those of one time."""
+        """Return the arrivals, and the keys that order tuples of equal time."""
         if self.by == "union":
             side, _, arrival, number = rows.ids
             return arrival, [arrival, side, number]
@@ -80,5 +82,5 @@ class Ordered:
 
 
 def by_columns(rows: Tuples) -> Ints:
-    """The place of each in the order of the columns, NULL first."""
+    """Return the rank of each tuple in the order of the columns, NULL first."""
     return ranked([normal(each) for each in rows.rows.columns])

@@ -1,7 +1,8 @@
-"""What was last sent for each group, and when something else has to be sent.
+"""The result that was last sent for each group, and when the next one is sent.
 
-At each point of a group there is a result or none. It is sent where it changes, where an input touched the group, and
-where the bound of what was sent has come. What was sent before is ended by a negative if its bound is later.
+At each point of a group there is a result or none. A result is sent where it differs from the last one, where an input
+touched the group, and where the bound of the last one is reached. The last one is ended by a negative tuple if its
+bound is later.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from slackwater.engine.columns.state import Memory
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """By point: the group and the time, whether there is a result, what it is, and until when by what is known.
+    """For each point: the group, the time, whether there is a result, its columns, and its known bound.
 
-    `touched` is where a result is sent anew even if it is the same.
+    `touched` marks the points at which a result is sent again even if it is unchanged.
     """
 
     code: Ints
@@ -35,9 +36,9 @@ class Results:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Results that begin, and results that are ended: the group, the start, the bound, the columns.
+    """Results that begin, or that are ended: the group, the start, the bound, the columns.
 
-    `of` is the place of an ended one among those that begin, -1 if it was sent before.
+    `of` is the place of an ended result among those that begin, -1 if it was sent before this step.
     """
 
     code: Ints
@@ -49,14 +50,14 @@ class Sent:
 
 
 class Shown:
-    """By code, the result that was last sent: its start, its bound, its columns."""
+    """The result that was last sent for each code: its start, its bound, its columns."""
 
     def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
         self.name = name
         self.types = list(types)
 
     def step(self, memory: Memory, results: Results, size: int) -> tuple[Sent, Sent]:
-        """What begins and what is ended; then what was sent last, by code, is kept for `size` codes."""
+        """Return the results that begin and those that are ended, and keep the last result of each of `size` codes."""
         line = _Line(results, *self._before(memory, results.code))
         kept, bound = line.kept()
         born, ended = line.born(kept, bound), line.ended(kept, bound)
@@ -64,14 +65,14 @@ class Shown:
         return born, ended
 
     def trim(self, memory: Memory, size: int) -> None:
-        """Forget the codes that are not in use any longer."""
+        """Drop the codes that are no longer in use."""
         if len(memory.ints(f"{self.name}.start")) <= size:
             return
         for name in memory.names(f"{self.name}."):
             memory.put(name, memory.column(name).slice(0, size))  # type: ignore[union-attr]
 
     def _before(self, memory: Memory, code: Ints) -> tuple[Ints, Ints, Ints, list[pa.Array]]:
-        """Code, start, bound and columns of what was sent before for these groups."""
+        """Return code, start, bound and columns of the results that were sent before for these groups."""
         start = memory.ints(f"{self.name}.start")
         groups = code[firsts(code)]
         groups = groups[groups < len(start)]
@@ -106,7 +107,7 @@ class Shown:
 
 
 class _Line:
-    """What was sent before for a group, then its points."""
+    """For each group the result that was sent before, then its points."""
 
     def __init__(self, results: Results, code: Ints, start: Ints, bound: Ints, columns: list[pa.Array]) -> None:
         before = len(code)
@@ -124,9 +125,9 @@ class _Line:
         self.first = firsts(self.code)
 
     def kept(self) -> tuple[Index, Ints]:
-        """The places at which something is sent (what was sent before among them), and the bounds of all.
+        """Return the places at which a result is sent, including those sent before, and the bounds of all places.
 
-        A result that goes on unchanged is one: its bound is the one that is known at its last point.
+        A result that stays the same is sent once, with the bound that is known at its last point.
         """
         keep = self.touched | self.changed()
         if not len(keep):
@@ -143,7 +144,7 @@ class _Line:
         return kept, bound
 
     def changed(self) -> Bools:
-        """Where a result is not that of the point before, of its group."""
+        """Return a mask of the points whose result differs from the one at the point before in the group."""
         before = np.append(False, self.there[:-1]) & ~self.first
         same = self.there & before
         if same.any():
@@ -156,7 +157,7 @@ class _Line:
         return self._sent(begins, bound, self.time[begins], np.full(len(begins), -1))
 
     def ended(self, kept: Index, bound: Ints) -> Sent:
-        """The one before each, if it is there and its bound has not come."""
+        """Return the results that the next one of the group replaces before their bound."""
         before = np.append(-1, kept[:-1])[: len(kept)]
         follows = (before >= 0) & (self.code[before] == self.code[kept])
         before, at = before[follows], self.time[kept[follows]]
@@ -173,7 +174,7 @@ class _Line:
 
 
 def _equal(column: pa.Array) -> Bools:
-    """Where a value is that of the row before it, NULL being equal to NULL; one less than there are rows."""
+    """Return a mask, one shorter than the column, of the values that equal their predecessor. NULL equals NULL."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         known = valid(column)
         values = normal(column.fill_null(0)).to_numpy(zero_copy_only=False)

@@ -1,4 +1,4 @@
-"""What an operator keeps of each input, by the class of that input: the one table from which all operators choose.
+"""The structures in which operators keep live tuples: one table, by the class of the input.
 
 for line in kept(query): print(line.operator, line.level, line.key, line.structure)
 """
@@ -28,10 +28,10 @@ from slackwater.engine.plan import (
 
 @dataclass(frozen=True, slots=True)
 class Structure:
-    """How the living tuples of an edge are kept.
+    """How the live tuples of an edge are kept.
 
-    `expires`: they leave when their bound has come. `ordered`: that is the order in which they came, so that those
-    which leave stand at the front. `indexed`: a negative may end one, which its identity finds.
+    `expires`: tuples leave at their bound. `ordered`: they leave in the order in which they began, from the front.
+    `indexed`: a negative tuple may end a tuple, which is found by its identity.
     """
 
     name: str
@@ -50,7 +50,7 @@ STRUCTURES = {
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One operator, what it yields, and what it keeps of each input: a line of EXPLAIN."""
+    """A line of EXPLAIN: an operator, the class and key of its result, and what it keeps of each input."""
 
     operator: str
     depth: int
@@ -60,7 +60,7 @@ class Kept:
 
 
 def kept(query: Query) -> list[Kept]:
-    """Every operator of a query, each before what it reads."""
+    """Return a line for every operator of a query, parents before children."""
     return list(_lines(query, query.root, 0))
 
 
@@ -71,7 +71,7 @@ def _lines(query: Query, node: Node, depth: int) -> Iterator[Kept]:
 
 
 def name_of(node: Node) -> str:
-    """What an operator is called in EXPLAIN."""
+    """Return the name of an operator in EXPLAIN."""
     match node:
         case Over(step=Window() as window) if not window.is_range:
             return "counted"
@@ -81,7 +81,7 @@ def name_of(node: Node) -> str:
 
 
 def structures_of(query: Query, node: Node) -> tuple[str, ...]:
-    """The structures of an operator, one per input; operators that look at one tuple at a time keep none."""
+    """Return the structures of an operator, one per input. Operators over single tuples keep nothing."""
     match node:
         case Source(input=name):
             indexed = query.inputs[name].change_type is not None

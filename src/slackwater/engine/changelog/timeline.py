@@ -1,8 +1,8 @@
-"""When anything happens to a group, as points by code, then time; and the best of what lives at each point.
+"""The points at which a group changes, by code, then time; and the greatest live tuple at each point.
 
-A tuple lives for a stretch of points. The best of all that cover a point, for all points at once: a stretch is two
-overlapping stretches of a power of two in length, and what is best for one of these is handed down to its halves, one
-length at a time.
+A tuple covers a range of points. The maximum over all tuples that cover a point is computed for all points at once:
+a range is the union of two overlapping ranges whose length is a power of two, and the maximum of such a range is passed
+down to its halves, one length at a time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NOTHING = EARLIEST
 
 
 class Timeline:
-    """Points from the codes and times of everything that happens. `place` is the point of each thing that happens."""
+    """The distinct points of events, given by code and time. `place` is the point of each event."""
 
     def __init__(self, code: Ints, time: Ints, size: int) -> None:
         order = stable(time)
@@ -36,7 +36,7 @@ class Timeline:
         return len(self.code)
 
     def running(self, added: Ints, rest: Ints) -> Ints:
-        """What has been added up to each point: `added` by what happens, to the `rest`, by code, that was there."""
+        """Return the running sum at each point: `rest` of its code, plus `added` by the events so far."""
         if not len(self):
             return added[:0]
         steps = np.cumsum(np.add.reduceat(added[self.order], self.starts))
@@ -45,17 +45,17 @@ class Timeline:
         return found
 
     def any(self, happens: Bools) -> Bools:
-        """The points at which one of these happens."""
+        """Return a mask of the points at which one of these events happens."""
         found = np.zeros(len(self), np.bool_)
         found[self.place[happens]] = True
         return found
 
 
 class Stretches:
-    """The points that each of some tuples covers: of members of a group, from their birth until they end.
+    """The range of points that each member of a group covers, from its beginning to its end.
 
-    What happens is that the new ones begin and those that leave end, in that order: `first` is where these stand in
-    the timeline.
+    In the timeline, the events of these members start at `first`: the beginnings of the new ones, then the ends of
+    those that leave.
     """
 
     def __init__(self, line: Timeline, members: Members, first: int = 0) -> None:
@@ -69,11 +69,11 @@ class Stretches:
         self.line, self.code, self.size = line, code, len(line)
         self.whole = ~leaves
         self.whole[members.old :] = False
-        """Those that are there throughout, which most are where a window holds much more than comes in a batch."""
+        """The members that live throughout the step: most of them, if a window is much larger than a batch."""
         self.covers = self.high > self.low
 
     def best(self, rank: Ints, some: Bools | None = None) -> Ints:
-        """The greatest rank that covers each point; NOTHING where none does."""
+        """Return the greatest rank of the members that cover each point, NOTHING if none does."""
         covers = self.covers if some is None else self.covers & some
         places = np.flatnonzero(covers & ~self.whole)
         found = best(self.low[places], self.high[places], rank[places], self.size)
@@ -84,8 +84,10 @@ class Stretches:
         return both
 
     def leading(self, some: Bools, *keys: Ints) -> Index:
-        """Those of some that may be the greatest at a point, by one key and then the next: of those that are there
-        throughout, the greatest of each code alone."""
+        """Return the members of `some` that may be the greatest at a point, by one key and then the next.
+
+        Of the members that live throughout, only the greatest of each code can be.
+        """
         left = some & self.covers
         whole = np.flatnonzero(left & self.whole)
         for key in keys:
@@ -96,7 +98,7 @@ class Stretches:
 
 
 def best(low: Index | Ints, high: Index | Ints, rank: Ints, size: int) -> Ints:
-    """The greatest rank of the stretches [low, high), none of them empty, at each of `size` points.
+    """Return the greatest rank of the non-empty ranges [low, high) at each of `size` points, NOTHING if none covers it.
 
     >>> best(np.array([0, 1]), np.array([3, 2]), np.array([5, 7]), 4).tolist() == [5, 7, 5, NOTHING]
     True

@@ -1,9 +1,9 @@
-"""Pairs as the rows of a stream where a window counts rows: instants one after the other, also those of one time.
+"""Joins in which a window counts rows: every row is an instant (a turn) of its own, even at equal times.
 
-A row makes pairs with what the other windows hold when its turn comes. By the time alone that cannot be told: of two
-rows of one time the first may be pushed out by the second, after it was paired. So what is below here goes by another
-clock, the number of the instant: rows of all streams in the order of the language, counted from 0. A window of time
-ends a row at the first instant that is late enough. What comes of it goes by the time again.
+A row is paired with the contents of the other windows at its turn. Time alone does not tell these contents: of two rows
+at one time, the second may push the first out of its window after the first was paired. So the operators below use
+another clock, the number of the turn: the rows of all streams in sequence order, counted from 0. A window of time ends
+a row at the first turn that is late enough. `by_time` converts the results back to times.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from slackwater.engine.operators.steps import Span
 
 
 class Turns:
-    """Streams whose rows have their places (sequence.py), by windows of time where there is one.
+    """Streams of placed rows (sequence.py), some with a window of time.
 
-    Kept: how many instants there were, and the rows that a window of time holds.
+    Kept: the number of turns so far, and the rows in windows of time.
     """
 
     def __init__(self, name: str, ranges: Sequence[int | None]) -> None:
         self.name, self.ranges = name, list(ranges)
 
     def step(self, memory: Memory, logs: Sequence[Log]) -> tuple[list[Log], Ints, Span]:
-        """The streams by the number of the instant, the times of these, and the numbers that they go from and to."""
+        """Return the streams with turns as their times, the time of each turn, and the span of turns."""
         born = [log.born for log in logs]
         leaf = np.repeat(np.arange(len(born)), [len(each) for each in born])
         time, arrival, number = (np.concatenate(each) for each in zip(*(each.ids for each in born), strict=True))
@@ -45,7 +45,7 @@ class Turns:
         return made, times, span
 
     def _turned(self, memory: Memory, place: int, rows: Tuples, turn: Ints, times: Ints, first: int) -> Log:
-        """One stream; what a window of time holds no longer is ended by the next instant."""
+        """Return one stream with turns as times. Rows that left a window of time end at the next turn."""
         length = self.ranges[place]
         rows = replace(rows, start=turn, end=np.full(len(rows), LATEST))
         if length is None or not len(times):
@@ -60,6 +60,6 @@ class Turns:
 
 
 def by_time(log: Log, times: Ints, span: Span) -> Log:
-    """What began, each from the time of its instant on."""
+    """Return the tuples that began, each from the time of its turn on."""
     born = log.born
     return of_tuples(replace(born, start=times[born.start - span.before], end=np.full(len(born), LATEST)))

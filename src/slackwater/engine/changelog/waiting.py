@@ -1,7 +1,7 @@
-"""Changes of one input that wait for another: a row that is sampled by time is known when its slot has passed.
+"""Changes of one input that wait for another input: a row sampled by time is known when its slot has passed.
 
-A query has one clock, that of the slowest of what it reads. What others have already said of later times is kept here
-until all have come so far.
+A query has one clock, that of its slowest input. Later changes of other inputs are kept here until all inputs have
+reached their time.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from slackwater.engine.operators.steps import Span
 
 
 class Waiting:
-    """What of an input is not told yet: tuples by their start, and tuples that are ended by that time (their code)."""
+    """The waiting changes of an input: begun tuples by their start, ended tuples by their end (as their code)."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
     def step(self, memory: Memory, log: Log, upto: int) -> Log:
-        """Take in changes, and give those before a time."""
+        """Add changes, and return those before a time."""
         born = self._due(memory, f"{self.name}.born", START, with_code(log.born, log.born.start), upto)
         ended = self._due(memory, f"{self.name}.ended", CODE, with_code(log.ended, log.at), upto)
         begun = log.born.at(NO_INTS) if born is None else tuples_of(born)
@@ -39,7 +39,7 @@ class Waiting:
 
 
 class ReadAt:
-    """Answers that wait for the boundary at which they are read, its time the boundary less a tick."""
+    """Answers that wait for the boundary at which they are read. Their time becomes the boundary minus one tick."""
 
     def __init__(self, name: str, slide: int) -> None:
         self.waiting = Waiting(f"{name}.waiting")
