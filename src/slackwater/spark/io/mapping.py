@@ -1,7 +1,8 @@
-"""Columns that a source names otherwise, or times that it has as numbers or texts: options of CREATE STREAM.
+"""Options of CREATE STREAM for columns with other names in the source, and for times that are numbers or texts there.
 
-`column.NAME 'other'`: the source calls the column NAME `other`. `unit.NAME 'ms'`: it has the timestamp NAME as a number
-of seconds, milliseconds or microseconds since 1970. `pattern.NAME 'dd/MM/yyyy HH:mm:ss'`: it has it as a text.
+- `column.NAME 'other'`: the source calls the column NAME `other`.
+- `unit.NAME 'ms'`: the timestamp NAME is a number of seconds, milliseconds or microseconds since 1970 in the source.
+- `pattern.NAME 'dd/MM/yyyy HH:mm:ss'`: the timestamp NAME is a text of this form in the source.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ TABLE = Table(
         Option("pattern.NAME", Kind.TEXT, None, "How the source writes a timestamp that is a text there."),
     ),
 )
-"""What these options mean; `mapped` checks them, since their names hold those of columns."""
+"""The table of these options, for documentation. `mapped` checks them, because their names contain column names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
-    """A column of a stream as its source has it."""
+    """A declared column of a stream, and how the source stores it."""
 
     field: Field
     source: str
@@ -48,12 +49,12 @@ class Mapped:
 
     @property
     def read(self) -> Field:
-        """What is read from the source."""
+        """The column that is read from the source."""
         return Field(self.source, "bigint" if self.unit else "string" if self.pattern else self.field.type)
 
     @property
     def column(self) -> Column:
-        """The declared column over the source's; a text that the pattern does not fit is NULL."""
+        """The expression of the declared column over the source's; a text that does not match the pattern is NULL."""
         found = F.col(quoted(self.source))
         if self.unit:
             found = F.timestamp_micros(found * F.lit(UNITS[self.unit]))
@@ -63,7 +64,7 @@ class Mapped:
 
 
 def mapped(stream: StreamDef) -> tuple[list[Mapped], dict[str, str]]:
-    """The columns of a stream as its options map them, and the options that are left for the format."""
+    """Return the columns of a stream as its options map them, and the remaining options, which are for the format."""
     given: dict[str, dict[str, str]] = {word: {} for word in WORDS}
     left = {}
     for name, value in stream.options.items():

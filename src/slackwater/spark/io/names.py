@@ -1,4 +1,4 @@
-"""The columns that the data of a stream has, against those that are declared: a name that is misspelt reads as NULL."""
+"""The check that declared columns exist in the data: Spark would read a misspelt name as NULL."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from slackwater.spark.io.peek import peek_columns
 from slackwater.spark.io.sources.registry import SOURCES
 
 NAMED_BY_ROWS = ("json", "xml")
-"""Formats in which every row names its columns, and may leave out what it does not have."""
+"""Formats in which every row names its columns, and may leave some out."""
 FEW = 16
-"""Files that are read first where every row names its columns: of all of them, each would be read as a whole."""
+"""The number of files to look at first if every row names its columns. Larger: slower, since each is read whole."""
 EMPTY = "UNABLE_TO_INFER_SCHEMA"
-"""What Spark says of a folder without files: a stream waits for them."""
+"""Spark's error condition for a folder without files. It is not an error here, because a stream waits for files."""
 
 
 def check_columns(stream: StreamDef, found: Iterable[Sequence[str]]) -> None:
-    """Check that the declared columns are in the data; each of `found` has the columns of more files than the last."""
+    """Raise an error if a declared column is not in the data. Each of `found` covers more files than the one before."""
     wrong: tuple[str, Sequence[str]] | None = None
     for names in found:
         name = _absent(stream, names)
@@ -42,9 +42,9 @@ def check_columns(stream: StreamDef, found: Iterable[Sequence[str]]) -> None:
 
 
 def columns_found(session: SparkSession, stream: StreamDef) -> Iterator[Sequence[str]]:
-    """Return the columns of the source itself: file formats tell them to a batch reader, others to a streaming one.
+    """Yield the columns of the source: file formats tell them to a batch reader, others to a streaming reader.
 
-    First as cheaply as they can be had, then of all files together; none of a folder without files.
+    The first result is the cheapest to get, the last one covers all files. A folder without files yields nothing.
     """
     options = mapped(stream)[1]
     path = next((value for name, value in options.items() if name.lower() == "path"), None)
@@ -66,7 +66,7 @@ def columns_found(session: SparkSession, stream: StreamDef) -> Iterator[Sequence
 
 
 def _of_few(session: SparkSession, format_: str, options: dict[str, str]) -> Iterator[Sequence[str]]:
-    """The columns of the first files; none if these cannot be read alone."""
+    """Yield the columns of the first files, or nothing if they cannot be read alone."""
     files = session.read.format(format_).options(**options).schema("any STRING").load().inputFiles()
     own = {name: value for name, value in options.items() if name.lower() != "path"}
     try:
@@ -76,8 +76,11 @@ def _of_few(session: SparkSession, format_: str, options: dict[str, str]) -> Ite
 
 
 def _absent(stream: StreamDef, found: Sequence[str]) -> str | None:
-    """The first declared column that is not there. A row may leave a column out where it names them itself: there it
-    must be a column that is there under nearly that name, and is not declared."""
+    """Return the first declared column that is missing, or None.
+
+    If every row names its columns, a row may leave columns out. Then a column counts as missing only if the data has an
+    undeclared column with a similar name.
+    """
     names = {name.lower() for name in found}
     declared = {each.source.lower(): each.source for each in mapped(stream)[0]}
     absent = [name for name in declared if name not in names]

@@ -1,4 +1,4 @@
-"""The columns of files on this machine, read without Spark: its first job takes seconds, to say what a footer says."""
+"""The columns of local files, read without Spark, because Spark's first job takes seconds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 ROWS = 100
-"""Rows of a JSON file that are looked at."""
+"""The rows of a JSON file that are read. Larger: slower, but finds columns that the first rows leave out."""
 LONGEST = 1 << 20
-"""Characters of a row of JSON that are read: a longer one is left to Spark."""
+"""The most characters of a JSON row that are read. Larger: more memory; a longer row is left to Spark."""
 PLAIN = frozenset(
     {"path", "maxfilespertrigger", "maxbytespertrigger", "latestfirst", "cleansource", "sourcearchivedir"}
 )
@@ -25,7 +25,7 @@ PLAIN = frozenset(
 
 
 def peek_columns(format_: str, options: Mapping[str, str]) -> list[str] | None:
-    """Return the columns of the first file of a stream; None if only Spark can say."""
+    """Return the columns of the first file of a stream, or None if only Spark can tell them."""
     look = {"parquet": _parquet, "json": _json}.get(format_.lower())
     if look is None or not {name.lower() for name in options} <= PLAIN:
         return None
@@ -35,12 +35,12 @@ def peek_columns(format_: str, options: Mapping[str, str]) -> list[str] | None:
         return None
     try:
         return [*look(first), *_partitions(path, first)]
-    except (OSError, ValueError, pa.ArrowException):  # what is wrong with it Spark says better
+    except (OSError, ValueError, pa.ArrowException):  # Spark reports the cause better
         return None
 
 
 def _local(address: str) -> Path | None:
-    """Return the path of an address that is one path of this machine."""
+    """Return the path of an address that names one local path, else None."""
     if re.search(r"[*?\[\]{}]", address):
         return None
     parts = urlsplit(address)
@@ -50,7 +50,7 @@ def _local(address: str) -> Path | None:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """Return the files that Spark would read: hidden ones, and those of its own logs, are not among them."""
+    """Yield the files that Spark would read, without hidden files and Spark's own logs."""
     if path.is_file():
         yield path
         return
@@ -64,7 +64,7 @@ def _parquet(file: Path) -> list[str]:
 
 
 def _json(file: Path) -> list[str]:
-    """Return the names in the first rows, in the order in which they come."""
+    """Return the column names of the first rows, in order of appearance."""
     opened = gzip.open if file.suffix == ".gz" else open
     found: dict[str, None] = {}
     with opened(file, "rt", encoding="utf-8") as lines:
@@ -74,7 +74,7 @@ def _json(file: Path) -> list[str]:
 
 
 def _row(line: str) -> dict[str, object]:
-    """Return a row; an empty one if it is malformed, which may be a matter of that row alone."""
+    """Return a row, empty if it is malformed: other rows may be sound."""
     try:
         row = json.loads(line)
     except ValueError:
@@ -83,5 +83,5 @@ def _row(line: str) -> dict[str, object]:
 
 
 def _partitions(path: Path, file: Path) -> list[str]:
-    """Return the columns that are in the names of folders, `day=2026-01-01`."""
+    """Return the partition columns, which are in the names of folders such as `day=2026-01-01`."""
     return [each.partition("=")[0] for each in file.relative_to(path).parts[:-1] if "=" in each]

@@ -1,7 +1,7 @@
-"""Rows that cannot be read: kept beside the others, with their text and the reason, instead of failing or vanishing.
+"""Malformed rows: they are kept with their text and the reason, instead of failing the query or vanishing.
 
-A row that is not what the declaration says comes as a row whose columns are all NULL. So it has no event time, in
-whatever column a query looks for one, and whoever counts rows counts it as a row without one: rejected.
+A row that does not fit the declaration becomes a row of NULLs. It has no event time in any column, so that controllers
+count it as rejected.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ from slackwater.spark.relation import quoted
 
 REASON = "__slackwater_reason"
 TEXTS = ("csv", "json")
-"""Formats of Spark's that keep the text of a malformed row in a column of the reader's choice."""
+"""Spark's formats that can put the text of a malformed row into a column."""
 REPLAY = "replay"
 NUL = "\u2400"
-"""How the character NUL is written in the text of a rejected row: hardly any sink would take the character itself."""
+"""Replaces the character NUL in the text of a rejected row, because hardly any sink accepts NUL."""
 UNTIMED = "it has no event time"
 NOTHING = "nothing in it can be read"
 REJECTED = "slackwater.rejected"
-"""The name, before that of the stream, under which Spark's progress tells why rows are rejected."""
+"""The prefix of the metric in Spark's progress that counts rejected rows by reason. The stream's name follows."""
 EXAMPLE, MALFORMED = "example", "malformed"
-"""Beside the reasons: the text of a rejected row, and how many are malformed."""
+"""Further fields of this metric: the text of one rejected row, and the number of malformed rows."""
 MOST_COLUMNS = 100
-"""Columns of which it is counted how many malformed rows lack them: each costs every row a comparison."""
+"""The most columns for which the malformed rows without a value are counted. Larger: slower, one comparison per row."""
 LONGEST = 200
-"""Characters of a rejected row that are shown."""
+"""The most characters of a rejected row that are shown."""
 
 
 def sets_aside(stream: StreamDef) -> bool:
-    """Whether malformed rows of this stream can be told: a text format, unless its options say what to do with them.
+    """Return whether malformed rows of this stream are set aside.
 
-    Our own `replay` tells them as well.
+    They are for text formats, unless the options say what to do with them, and for our own `replay`.
     """
     options = {name.lower(): value for name, value in stream.options.items()}
     permissive = options.get("mode", "permissive").lower() == "permissive"
@@ -46,10 +46,10 @@ def sets_aside(stream: StreamDef) -> bool:
 
 
 def observe_rejects(df: DataFrame, stream: StreamDef, columns: Sequence[Mapped]) -> DataFrame:
-    """Let Spark's progress tell, for each batch, why rows of a stream are rejected, and one of them.
+    """Return `df` with a metric that tells for each batch why rows of a stream are rejected, with one example.
 
-    Of malformed rows it counts those in which nothing can be read, and for each column those that lack it. A row that
-    is not malformed is rejected if it has no event time; the controllers count these.
+    The metric counts the malformed rows in which nothing can be read, and for each column the others without a value in
+    it. A row that is not malformed is rejected if it has no event time; the controllers count these.
     """
     has = {each.source: F.col(quoted(each.source)).isNotNull() for each in columns}
     malformed, anything = F.col(RAW).isNotNull(), F.greatest(F.lit(False), *has.values())
@@ -68,10 +68,10 @@ def observe_rejects(df: DataFrame, stream: StreamDef, columns: Sequence[Mapped])
 
 
 def set_aside(df: DataFrame, names: Sequence[str]) -> DataFrame:
-    """Malformed rows as rows of NULLs with their text in RAW and what is wrong in REASON."""
+    """Return `df` with malformed rows as rows of NULLs, their text in RAW and the problem in REASON."""
     has = {name: F.col(quoted(name)).isNotNull() for name in names}
-    # Spark parses no more columns than are asked for, and notices no mistake in the others: so all are asked for,
-    # by an expression that no rule of its optimiser takes apart. A row without any value is made of NULLs anyway.
+    # Spark parses only the columns that a query needs, and notices no mistake in the others. So this asks for all of
+    # them, with an expression that no rule of Spark's optimiser simplifies. A row without any value is all NULL anyway.
     whole = F.col(RAW).isNull() & F.greatest(F.lit(False), *has.values())
     lacking = F.array_join(F.array(*(F.when(~found, F.lit(name)) for name, found in has.items())), ", ")
     reason = F.when(F.col(RAW).isNotNull(), F.concat(F.lit("it is malformed: no value for "), lacking))
@@ -80,7 +80,7 @@ def set_aside(df: DataFrame, names: Sequence[str]) -> DataFrame:
 
 
 def rejected(df: DataFrame, names: Sequence[str], event_time: str, at: Column) -> DataFrame:
-    """The rejected rows among `df`: why, their text (as JSON where the source has none), and when."""
+    """Return the rejected rows of `df`: the reason, the text (JSON if the source has none), and the time."""
     bad = df.where(F.col(quoted(event_time)).isNull())
     row = F.to_json(F.struct(*(F.col(quoted(name)) for name in names)))
     told = {RAW: row, REASON: F.lit(UNTIMED)}

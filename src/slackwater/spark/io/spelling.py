@@ -1,4 +1,4 @@
-"""Options of Spark's own file formats that are misspelt: Spark passes over names that it does not know."""
+"""Warnings about misspelt options of Spark's file formats: Spark ignores names that it does not know."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILES = """
     ignoreMissingFiles maxFilesPerTrigger maxBytesPerTrigger latestFirst maxFileAge fileNameOnly maxCachedFiles
     discardCachedInputRatio cleanSource sourceArchiveDir retention compression mergeSchema
 """
-"""What every format of files takes, in the order of Spark's guide."""
+"""The options of every file format, in the order of Spark's guide."""
 TEXTS = """
     mode columnNameOfCorruptRecord encoding charset locale timeZone dateFormat timestampFormat
     timestampNTZFormat timeFormat multiLine lineSep samplingRatio inferSchema enableDateTimeParsingFallback
@@ -51,7 +51,7 @@ OWN = {
 """,
 }
 NEAR = 0.75
-"""How alike a name must be to one that is known to be taken for it; a lower share would doubt names that are right."""
+"""The similarity (0 to 1) from which a name counts as a misspelling of a known one. Lower: more false warnings."""
 
 
 def doubts(script: Script) -> Iterator[str]:

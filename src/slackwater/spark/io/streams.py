@@ -1,4 +1,4 @@
-"""Declared streams as streaming DataFrames: our own sources, and any format that Spark has."""
+"""Declared streams as streaming DataFrames: our own sources, and all formats of Spark."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def read_streams(session: SparkSession, script: Script, *, available_now: bool =
 
 
 def definition_of(name: str, df: DataFrame) -> StreamDef:
-    """A DataFrame as a declaration: its columns, and no more than that."""
+    """Return the declaration of a DataFrame as a stream, with its columns and nothing else."""
     return StreamDef(name, tuple(Field(column.name, column.dataType.simpleString()) for column in df.schema))
 
 
 def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool = False) -> DataFrame:
-    """Return the rows of a stream as its declaration names them; options go to the format untouched.
+    """Return the rows of a stream with its declared columns. Options are passed on to the format.
 
-    With `available_now` our sources do not wait for the clock. Up to Spark 4.1 only their options can say so.
+    With `available_now` our own sources do not wait for the clock. Up to Spark 4.1 only their options can tell them.
 
-    Where malformed rows can be told from others, they are among them as rows of NULLs (`rejects`).
+    Malformed rows are included as rows of NULLs if the format can tell them (rejects.py).
     """
     if stream.format.lower() == "kafka":
         return read_kafka(session, stream)
@@ -63,7 +63,7 @@ def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool
     except REFUSALS as cause:
         raise unreadable(stream, cause) from cause
     if own:
-        # Spark would tell what is wrong with a Python source only after the query has started.
+        # Check the source now: Spark reports a problem of a Python source only after the query has started.
         made = own(CaseInsensitiveDict(options)).streamReader(df.schema)
         if available_now:
             made.prepareForTriggerAvailableNow()
@@ -73,14 +73,14 @@ def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool
 
 
 def check_own(session: SparkSession, stream: StreamDef) -> None:
-    """Check the options of a source of ours and make it known to the session. Spark tells one line of an error."""
+    """Check the options of one of our own sources and register it. Spark would report only one line of an error."""
     if own := SOURCES.get(stream.format.lower()):
         own(CaseInsensitiveDict(mapped(stream)[1]))
         register(session)
 
 
 def unreadable(stream: StreamDef, cause: Exception) -> InputError:
-    """Return the error about a stream that Spark cannot read; if its path does not exist, that and only that."""
+    """Return the error about a stream that Spark cannot read. A path that does not exist has an error of its own."""
     if isinstance(cause, PySparkException) and cause.getCondition() == "PATH_NOT_FOUND":
         path = next((value for name, value in stream.options.items() if name.lower() == "path"), "")
         return InputError(

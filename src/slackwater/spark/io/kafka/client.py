@@ -22,9 +22,9 @@ BROKERS = Option(f"{PREFIX}{SERVERS}", Kind.TEXT, None, "The brokers to ask firs
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """How to connect: settings of librdkafka by name. A setting `NAME_env` names the environment variable with it.
+    """The settings of librdkafka by name. A setting `NAME_env` names the environment variable with the value of NAME.
 
-    Secrets are read from the environment where a connection is made. So they are in no plan and no checkpoint.
+    Secrets are read from the environment when a connection is made, so that no plan and no checkpoint contains them.
     """
 
     owner: str
@@ -32,7 +32,7 @@ class Client:
 
     @classmethod
     def of(cls, owner: str, options: Mapping[str, str]) -> Client:
-        """Take the settings of a client out of options, or say what is wrong with them."""
+        """Return the client that options describe. Raise an error if its settings are wrong."""
         if find_spec("confluent_kafka") is None:
             raise InputError(
                 "SW-494",
@@ -49,7 +49,7 @@ class Client:
         return made
 
     def check(self) -> None:
-        """Say what the client does not accept of the settings. Nothing is connected."""
+        """Raise an error if librdkafka does not accept the settings. Opens no connection."""
         from confluent_kafka import Consumer, KafkaException  # noqa: PLC0415 (an extra)
 
         try:
@@ -63,14 +63,14 @@ class Client:
             ) from cause
 
     def consumer(self) -> Any:
-        """Return a consumer that belongs to no group, commits nothing, and tells where a partition ends."""
+        """Return a consumer in a group of its own that commits nothing and reports the end of a partition."""
         from confluent_kafka import Consumer  # noqa: PLC0415
 
         own = {"group.id": f"slackwater-{uuid4().hex}", "enable.auto.commit": "false", "enable.partition.eof": "true"}
         return Consumer(self._all(own))
 
     def producer(self, transaction: str | None = None) -> Any:
-        """Return a producer that writes each message once per session, to the partition that Java clients choose."""
+        """Return an idempotent producer that chooses partitions as Java clients do; with a transaction if named."""
         from confluent_kafka import Producer  # noqa: PLC0415
 
         own = {"enable.idempotence": "true"} | ({"transactional.id": transaction} if transaction else {})

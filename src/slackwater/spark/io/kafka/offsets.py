@@ -1,4 +1,4 @@
-"""Offsets of topics: how far each partition was read, and how far a batch goes. No client is needed here."""
+"""Offsets of topics: how far each partition was read, and where a batch ends. Needs no client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 Offsets = dict[tuple[str, int], int]
 """The next message of each partition of each topic."""
 EARLIEST, LATEST = -2, -1
-"""What stands for the ends of a partition where offsets are written down."""
+"""The numbers that stand for the beginning and the end of a partition in written offsets."""
 
 
 def to_document(offsets: Offsets) -> dict[str, dict[str, int]]:
@@ -25,7 +25,7 @@ def to_document(offsets: Offsets) -> dict[str, dict[str, int]]:
 
 
 def from_document(document: Mapping[str, Mapping[str, int]]) -> Offsets:
-    """Return offsets that were written down."""
+    """Return the offsets of a document that `to_document` made."""
     return {(topic, int(part)): int(offset) for topic, parts in document.items() for part, offset in parts.items()}
 
 
@@ -44,7 +44,7 @@ def parse_starting(text: str) -> str | Offsets:
 
 
 def start_at(starting: str | Offsets, low: Offsets, high: Offsets) -> Offsets:
-    """Return where a query begins to read. A partition that nobody named begins at its end, as in Spark.
+    """Return the offsets at which a query begins. A partition without a given offset begins at its end, as in Spark.
 
     >>> start_at({("t", 0): -2, ("t", 1): 9}, {("t", 0): 3, ("t", 1): 0}, {("t", 0): 5, ("t", 1): 20})
     {('t', 0): 3, ('t', 1): 9}
@@ -57,7 +57,7 @@ def start_at(starting: str | Offsets, low: Offsets, high: Offsets) -> Offsets:
 
 
 def cap(start: Offsets, end: Offsets, most: int | None) -> Offsets:
-    """Return the end of a batch of at most so many messages, taken from each partition in proportion to its backlog.
+    """Return the end of a batch of at most `most` messages, taken from each partition in proportion to its backlog.
 
     A partition that is new to `start` begins at 0. Every partition with a backlog moves on, so that none starves.
 

@@ -1,4 +1,4 @@
-"""A stream `USING kafka`: its messages as the columns that it declares."""
+"""A stream `USING kafka`: its messages as rows with the declared columns."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ RAW_COLUMNS = {"kafka_timestamp": "timestamp", "kafka_partition": "partition", "
     "kafka_key": "key",
     "kafka_headers": "headers",
 }
-"""What Spark's connector calls the metadata of a message."""
+"""The names of a message's metadata in Spark's connector."""
 
 
 def has_connector(session: SparkSession) -> bool:
-    """Return whether Spark's own connector is present: a JAR that no Python package brings."""
+    """Return whether Spark's own connector is present. It is a JAR that no Python package contains."""
     try:
         look_up_format(session, "kafka")
     except REFUSALS:
@@ -38,7 +38,7 @@ def has_connector(session: SparkSession) -> bool:
 
 
 def read_kafka(session: SparkSession, stream: StreamDef) -> DataFrame:
-    """Return the rows of a stream of Kafka. Malformed messages are among them as rows of NULLs (`rejects`)."""
+    """Return the rows of a Kafka stream. Malformed messages become rows of NULLs (rejects.py)."""
     columns, options = mapped(stream)
     values = {name[len(VALUE) :]: value for name, value in options.items() if name.lower().startswith(VALUE)}
     client = {name: value for name, value in options.items() if not name.lower().startswith(VALUE)}
@@ -52,15 +52,15 @@ def read_kafka(session: SparkSession, stream: StreamDef) -> DataFrame:
 
 
 def _messages(session: SparkSession, options: Mapping[str, str], metadata: Sequence[str]) -> DataFrame:
-    """The messages as they are, by Spark's connector or by ours: the options are the same."""
+    """Return the raw messages, from Spark's connector or from ours, with the same options."""
     if has_connector(session):
         return session.readStream.format("kafka").options(**options).load()
-    source = Kafka(dict(options))  # before Spark opens it, which tells one line of what is wrong
+    source = Kafka(dict(options))  # before Spark opens it, which would report only one line of an error
     require_workers(session)
     session.dataSource.register(Kafka)
     schema = ", ".join(f"{name} {kind}" for name, kind in COLUMNS.items() if name in ("value", *metadata))
     rows = session.readStream.format(Kafka.name()).schema(schema).options(**options).load()
-    source.streamReader(rows.schema)  # Spark would tell what is wrong after the query has started
+    source.streamReader(rows.schema)  # Spark would report an error only after the query has started
     return rows
 
 
@@ -69,7 +69,7 @@ def _metadata(column: Mapped) -> Column:
 
 
 def _parse(session: SparkSession, stream: StreamDef, columns: Sequence[Mapped], options: Mapping[str, str]) -> Column:
-    """The value of a message as a struct of the declared columns, and its text where it is none (RAW)."""
+    """Return the value of a message as a struct of the declared columns, with its text in RAW if it is malformed."""
     given = {name.lower(): value for name, value in options.items()}
     form = Options(VALUES, {f"{VALUE}{name}": value for name, value in given.items()})["value.format"]
     own = {name: value for name, value in options.items() if name.lower() not in ("format", "schema")}

@@ -1,4 +1,4 @@
-"""Rows, or the changes of a changelog, as messages of Kafka."""
+"""A sink that writes rows, or the changes of a changelog, as messages of Kafka."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ TABLE = Table(
     prefixes=(PREFIX, CHANGELOG),
 )
 IMAGES = ("after", "before")
-"""Columns of the profile `debezium` that hold the row."""
+"""The columns of the profile `debezium` that contain the row."""
 
 
 @dataclass(frozen=True, slots=True)
 class KafkaSink:
     """One message for each row: its value is the row as JSON, its key the key columns as JSON.
 
-    A batch that is repeated is sent again: at least once. Every message names its run and its batch in its headers.
-    With `transaction 'true'` the messages of a batch become visible together or not at all.
+    A repeated batch is sent again (at least once). The headers of every message name its run and its batch. With
+    `transaction 'true'` the messages of a batch become visible together or not at all.
     """
 
     name: str
@@ -49,7 +49,7 @@ class KafkaSink:
     key: tuple[str, ...] | None
 
     def open(self, df: DataFrame) -> None:
-        """Check the options and the key; nothing is sent."""
+        """Raise an error if the options or the key are wrong. Sends nothing."""
         by_spark = uses_connector(df)
         if not by_spark:
             require_workers(df.sparkSession)
@@ -82,7 +82,7 @@ class KafkaSink:
         return Options(TABLE, self.options, f"the sink '{self.name}'")
 
     def _send_together(self, messages: DataFrame, client: Client, send: Any, identity: str, patience: float) -> None:
-        """Send a batch in one transaction, from the driver. Whoever used the identity before is shut out."""
+        """Send a batch in one transaction, from the driver. Earlier producers with the same identity are fenced off."""
         from confluent_kafka import KafkaException  # noqa: PLC0415 (an extra)
 
         producer = client.producer(identity)
@@ -96,7 +96,7 @@ class KafkaSink:
             raise _undelivered(identity, str(cause.args[0].str())) from cause
 
     def _keys(self, df: DataFrame) -> Sequence[str]:
-        """The columns of the key: those that the option names, or the key of the query."""
+        """Return the columns of the key: those of the option `key`, or the key of the query."""
         named = next((value for name, value in self.options.items() if name.lower() == "key"), None)
         keys = [each.strip() for each in named.split(",")] if named else list(self.key or ())
         known = {name.lower(): name for name in _columns(df)}
@@ -111,7 +111,7 @@ class KafkaSink:
         return [known[each.lower()] for each in keys if each.lower() in known]
 
     def _key_column(self, df: DataFrame) -> Column:
-        """The key as JSON; NULL without one. A change of `debezium` has its key in its image."""
+        """Return the key as JSON, NULL if there is none. A change of `debezium` has its key in `after` or `before`."""
         keys = self._keys(df)
         if not keys:
             return F.lit(None).cast("string")
@@ -122,7 +122,7 @@ class KafkaSink:
 
 
 def uses_connector(df: DataFrame) -> bool:
-    """Return whether Spark's connector has to write, because there is no other client."""
+    """Return whether Spark's connector writes, because confluent-kafka is not installed."""
     return find_spec("confluent_kafka") is None and has_connector(df.sparkSession)
 
 
@@ -134,7 +134,7 @@ def send_messages(
     batches: Iterator[pa.RecordBatch],
     producer: Any = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Send keys and values, wait until the brokers have them, and give how many were sent."""
+    """Send keys and values, wait until the brokers have them, and yield the number of messages sent."""
     own = producer or client.producer()
     failed: list[str] = []
     sent = 0
@@ -156,7 +156,7 @@ def send_messages(
 
 
 def _produce(producer: Any, **message: Any) -> None:
-    """Hand a message to the client; its queue may be full."""
+    """Pass a message to the client; wait while its queue is full."""
     while True:
         try:
             producer.produce(**message)

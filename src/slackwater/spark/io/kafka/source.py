@@ -1,4 +1,4 @@
-"""Messages of Kafka as a streaming source of Spark, with the columns that Spark's own connector has."""
+"""A streaming source of Kafka messages, with the columns of Spark's own connector."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUES = Table(
     ),
     prefixes=(VALUE,),
 )
-"""How the values of messages are parsed: other options that begin with `value.` go to Spark's parser of the format."""
+"""The options for parsing messages. Other options that begin with `value.` go to Spark's parser of the format."""
 TABLE = Table(
     "kafka",
     (
@@ -47,9 +47,9 @@ COLUMNS = {"key": "binary", "value": "binary", "topic": "string", "partition": "
 }
 """The columns of Spark's own connector."""
 PAGE = 10_000
-"""Messages of one Arrow batch. More take more memory of a worker, fewer more calls."""
+"""The most messages of one Arrow batch. Larger: more memory of a worker; smaller: more calls."""
 WAIT = 1.0
-"""Seconds for which a client is asked for messages at a time."""
+"""The most seconds of one wait for messages. Larger: a silent broker is noticed later."""
 
 
 class Kafka(DataSource):
@@ -57,7 +57,7 @@ class Kafka(DataSource):
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
-        self.client = Client.of("source kafka", dict(options))  # a secret in the options is refused before all else
+        self.client = Client.of("source kafka", dict(options))  # first of all refuse a secret in the options
         self.settings = Options(TABLE, dict(options))
 
     @classmethod
@@ -73,7 +73,7 @@ class Kafka(DataSource):
 
 @dataclass
 class Messages(InputPartition):
-    """Some messages of one partition of a topic."""
+    """A range of messages of one partition of a topic."""
 
     topic: str
     partition: int
@@ -82,7 +82,7 @@ class Messages(InputPartition):
 
 
 class KafkaReader(StreamReader):
-    """Its offsets are those of Spark's connector: the next message of each partition, by topic."""
+    """The reader of Kafka. Its offsets are those of Spark's connector: the next message of each partition, by topic."""
 
     def __init__(self, client: Client, schema: StructType, options: Options) -> None:
         self.client = client
@@ -105,7 +105,7 @@ class KafkaReader(StreamReader):
     def next_offset(self, start: dict[str, Any]) -> dict[str, Any]:
         since = from_document(start)
         end = self._ends()[1] if self.last is None else self.last
-        # A partition that is gone for now (its broker restarts) stays where it is.
+        # A partition that is missing for now (its broker restarts) keeps its offset.
         return to_document({**since, **cap(since, end, self.most)})
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
@@ -118,7 +118,7 @@ class KafkaReader(StreamReader):
         return [Messages(*part, self._first(part, since.get(part, 0), low), until[part]) for part in moved]
 
     def _first(self, part: tuple[str, int], since: int, low: Offsets) -> int:
-        """The first message to read. Kafka may have deleted it."""
+        """Return the first message to read. If Kafka has deleted messages, raise an error or skip them."""
         if low.get(part, 0) <= since:
             return since
         if self.strict:
@@ -126,14 +126,14 @@ class KafkaReader(StreamReader):
         return low[part]
 
     def _ends(self) -> tuple[Offsets, Offsets]:
-        """The first and the next message of every partition, as the brokers say."""
+        """Return the first and the next offset of every partition, from the brokers."""
         from confluent_kafka import KafkaException, TopicPartition  # noqa: PLC0415 (an extra)
 
         self._asked = self._asked or self.client.consumer()
         low, high = {}, {}
         try:
             for topic in self.topics:
-                # A topic that is not there yet has no partitions; its first ones are read from their beginning.
+                # A topic that does not exist yet has no partitions; later ones are read from their beginning.
                 for partition in self._asked.list_topics(topic, timeout=self.patience).topics[topic].partitions:
                     ends = self._asked.get_watermark_offsets(TopicPartition(topic, partition), timeout=self.patience)
                     low[topic, partition], high[topic, partition] = ends
@@ -156,7 +156,7 @@ class KafkaReader(StreamReader):
             consumer.close()
 
     def _pages(self, consumer: Any, wanted: Messages) -> Iterator[list[Any]]:
-        """The messages in pages. Offsets may have gaps, of compaction and of transactions."""
+        """Yield the messages in pages. Compaction and transactions leave gaps in offsets."""
         at, heard, over = wanted.since, monotonic(), False
         while at < wanted.until and not over:
             found = []
@@ -175,7 +175,7 @@ class KafkaReader(StreamReader):
                 raise _silent(self.patience, f"{wanted.topic}-{wanted.partition} at {at}")
 
     def _is_end(self, message: Any, wanted: Messages) -> bool:
-        """Whether an error is the end of the partition; the client itself tries again after others."""
+        """Return whether an error is the end of the partition. The client retries after most other errors."""
         from confluent_kafka import KafkaError  # noqa: PLC0415
 
         error = message.error()

@@ -1,4 +1,4 @@
-"""Where a pipeline's rows go: Spark's own sinks, options untouched, and sinks of our own."""
+"""The sinks of pipelines: Spark's own sinks, with their options passed on, and our own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ APPENDED = ("delta", "noop")
 
 
 def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
-    """The sink of a pipeline if it is one of our own; None where Spark writes the rows."""
+    """Return the sink of a pipeline if it is one of our own, or None if Spark writes the rows."""
     match pipeline.sink:
         case None:
             return Shown(on_rows)
@@ -41,7 +41,7 @@ def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
 
 
 def batch_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink:
-    """The sink of a pipeline as one that takes batches, whoever writes them."""
+    """Return the sink of a pipeline as one that takes batches, for our own and Spark's formats."""
     if pipeline.sink is not None and pipeline.sink.format.lower() in FILES:
         return Files(pipeline.sink.name, pipeline.sink.format.lower(), pipeline.sink.options)
     if (own := own_sink(pipeline, on_rows)) or pipeline.sink is None:

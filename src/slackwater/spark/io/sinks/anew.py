@@ -1,7 +1,7 @@
-"""A run that begins anew needs a place of its own for its files: batch numbers begin anew as well.
+"""The check that a new run does not write files into the folder of another run.
 
-Spark's file sink passes over every batch that its log has a number for, and writes nothing; a folder `batch=N` is
-written over, and those with higher numbers stay.
+Batch numbers of a new run begin at 0 again. Spark's file sink skips every batch whose number its log contains. Our own
+file sink overwrites a folder `batch=N`, and the folders with higher numbers stay.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from slackwater.spark.store import Location, locate
 
 BATCH = re.compile(r"batch=\d+")
 ENTRY = re.compile(r"\d+(\.compact)?")
-"""Of the log of Spark's file sink, which is made, empty, before there is a batch."""
+"""Matches the entries in the log of Spark's file sink. The log exists, without entries, before the first batch."""
 
 
 def admit_sinks(session: SparkSession, pipelines: Iterable[Pipeline], checkpoint: Location) -> None:
-    """Lets the outputs of one query write where they say, or refuses: files of another run are not written among.
+    """Raise an error if a sink of a new query has files of another run in its path.
 
-    Spark logs a batch in `offsets` before it computes anything of it. With an entry there, what the sinks hold may be
-    this checkpoint's own; without, nothing can be.
+    Spark logs a batch in `offsets` before it computes the batch. If the checkpoint has an entry there, the files may
+    belong to it; if not, they cannot.
     """
     if last_batch(checkpoint, "offsets") is not None:
         return
@@ -54,7 +54,7 @@ def _holds_batches(session: SparkSession, sink: SinkDef) -> bool:
 
 
 def _listed(session: SparkSession, path: str) -> list[str]:
-    """The names in a folder, wherever Spark would write it; none if there is no such folder."""
+    """Return the names in a folder of any file system; none if there is no such folder."""
     return [each.name for each in locate(path, session).list()]
 
 

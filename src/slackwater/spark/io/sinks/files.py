@@ -12,13 +12,13 @@ from slackwater.spark.batches import Batch
 from slackwater.spark.store import locate
 
 LOG = "_spark_metadata"
-"""The folder in which Spark's own file sink notes which files count."""
+"""The folder in which Spark's own file sink logs which files are valid."""
 FILES = ("parquet", "orc", "avro", "csv", "json", "text", "xml")
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """A folder of files per batch, `batch=N` below the path, which a repeated batch writes over as a whole."""
+    """Writes a folder of files per batch, `batch=N` below the path. A repeated batch overwrites its folder."""
 
     name: str
     format: str
@@ -43,7 +43,7 @@ class Files:
 
 
 def check_files(name: str, format_: str, options: Mapping[str, str]) -> None:
-    """Before Spark's own file sink writes: its log would hide folders of batches that are there without one."""
+    """Raise an error if Spark's own file sink would hide folders of batches, because its log does not list them."""
     folder = locate(path_of(options))
     if format_ in FILES and path_of(options) and not (folder / LOG).exists() and folder.list("batch=.*"):
         raise mixed(name, "batches were written there beside late, rejected or refused rows")
@@ -64,14 +64,14 @@ def mixed(name: str, why: str) -> InputError:
 
 @dataclass(frozen=True, slots=True)
 class Appended:
-    """Formats that keep track of batches themselves (delta), or that promise no more than at least once (kafka)."""
+    """Formats that keep track of batches themselves (delta), or write nothing (noop)."""
 
     name: str
     format: str
     options: Mapping[str, str]
 
     def open(self, df: DataFrame) -> None:
-        """What the format refuses, it refuses when it writes."""
+        """Check nothing: the format reports its errors when it writes."""
 
     def write(self, df: DataFrame, batch: Batch) -> None:
         once = {"txnAppId": f"{batch.run}.{self.name}", "txnVersion": str(batch.number)}

@@ -19,13 +19,13 @@ class Memory:
     session: SparkSession | None = None
 
     def open(self, df: DataFrame) -> None:
-        # Batches come in a session of the query's own, whose views nobody else sees.
+        # Batches come in the query's own session, whose views are not visible elsewhere.
         self.session = df.sparkSession
         self.session.createDataFrame([], df.schema).createOrReplaceTempView(self.name)
 
     def write(self, df: DataFrame, batch: Batch) -> None:
         self.batches[batch.number] = df.toArrow()
-        # Spark reads no further than to an empty chunk.
+        # Spark stops reading at an empty chunk.
         rows = pa.concat_tables(self.batches.values()).combine_chunks()
         assert self.session is not None  # noqa: S101
         self.session.createDataFrame(rows, df.schema).createOrReplaceTempView(self.name)

@@ -1,4 +1,4 @@
-"""Rows that are shown, or not even that."""
+"""A sink that passes rows to a function that shows them, or drops them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ TABLE = Table("console", (), SINK, prefixes=(CHANGELOG,))
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Gives rows to whoever shows them."""
+    """Calls `on_rows` with the rows of each batch."""
 
     on_rows: OnRows | None
 
     def open(self, df: DataFrame) -> None:
-        """Everything can be shown."""
+        """Check nothing: all columns can be shown."""
 
     def write(self, df: DataFrame, batch: Batch) -> None:
-        # The whole batch must run, shown or not, for its rows to be counted and its state to be written.
+        # Run the whole batch even if nobody shows it: its rows must be counted and its state written.
         rows = df.collect() if self.on_rows is not None else df.foreach(lambda _: None) or []
         if self.on_rows is not None and rows:
             self.on_rows(batch.number, rows)

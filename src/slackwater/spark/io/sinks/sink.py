@@ -1,4 +1,4 @@
-"""What a sink of our own is: it takes whole batches, and taking one twice is taking it once."""
+"""The protocol of our own sinks: they take whole batches, and writing a batch twice is the same as writing it once."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pyspark.sql import DataFrame, Row
 from slackwater.spark.batches import Batch
 
 OnRows = Callable[[int, Sequence[Row]], None]
-"""Called with a batch's number and its rows; again with the same number if a batch is repeated after a fault."""
+"""Called with the number and the rows of a batch; again with the same number if a batch is repeated after a fault."""
 
 
 class Sink(Protocol):
-    """Where the rows of a pipeline go, batch by batch."""
+    """Takes the rows of a pipeline, batch by batch."""
 
     def open(self, df: DataFrame) -> None:
-        """Before the query starts: what would keep rows with these columns from being written is an error."""
+        """Raise an error, before the query starts, if rows with these columns cannot be written."""
 
     def write(self, df: DataFrame, batch: Batch) -> None:
-        """Writes the rows of a batch; a batch that was written before is left, or written over as a whole."""
+        """Write the rows of a batch. A batch that was written before is skipped, or overwritten as a whole."""

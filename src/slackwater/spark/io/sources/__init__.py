@@ -1,1 +1,1 @@
-"""Our own sources for Spark: `generate` makes the papers' streams, `replay` plays a recorded one."""
+"""Our own sources for Spark: `generate` makes the streams of the papers, `replay` plays a recorded stream."""

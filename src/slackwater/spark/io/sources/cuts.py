@@ -14,14 +14,14 @@ Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Cuts:
-    """After which row each batch ends, and when that is: in ticks of arrival after the first row."""
+    """The row after which each batch ends, and when the batch is due, in ticks of arrival after the first row."""
 
     ends: Times
     due: Times
 
     @classmethod
     def of(cls, arrival: Times, batch: Length) -> Cuts:
-        """Every so many rows, or every so much time of arrival; a batch without rows is none.
+        """Return cuts of `batch` rows, or of `batch` time of arrival. Batches without rows are left out.
 
         >>> Cuts.of(np.array([5, 6, 9, 30]), Length.parse("3 microseconds")).ends
         array([2, 3, 4])
@@ -37,7 +37,7 @@ class Cuts:
         return cls(ends, since[ends - 1])
 
     def after(self, row: int) -> int:
-        """The end of the batch that begins with this row; the row itself if there is none."""
+        """Return the end of the batch that begins with this row, or the row itself if there is none."""
         place = int(np.searchsorted(self.ends, row, side="right"))
         return int(self.ends[place]) if place < len(self.ends) else row
 

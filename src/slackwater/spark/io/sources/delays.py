@@ -1,4 +1,4 @@
-"""How long rows are under way: the papers' normal delays, and the heavier tails of real networks."""
+"""The delays of generated rows: the papers' normal delays, and the heavier tails of real networks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slackwater.spark.options import Kind, Option, Options
 Floats = npt.NDArray[np.float64]
 DISTRIBUTIONS = ("none", "exponential", "normal", "lognormal", "pareto", "changing")
 LONGEST = 86_400e6
-"""A day, in ticks: heavy tails are cut here, so that a row's time stays a time."""
+"""The longest delay in ticks: one day. Heavy tails are cut here, so that event times stay valid."""
 DELAYS = (
     Option("delay", Kind.CHOICE, "exponential", "How delays are distributed.", DISTRIBUTIONS),
     Option("mean", Kind.TIME, "1 second", "The mean delay."),
@@ -29,10 +29,10 @@ DELAYS = (
 
 @dataclass(frozen=True, slots=True)
 class Delays:
-    """Delays in ticks with a given mean; `drift` lets the mean rise and fall by that factor, once per `period`.
+    """Delays in ticks with a given mean. `drift` is the factor by which the mean rises and falls, once per `period`.
 
-    From `slow_from` on, for `slow_for`, all delays are `slow` times as long: a slow minute between calm ones.
-    `changing` is ADC-J's stream: a mean in [0, mean] and a deviation in [0, deviation], new in each period.
+    From `slow_from` on, for `slow_for`, all delays are `slow` times as long. The kind `changing` is ADC-J's stream:
+    each period has a new mean in [0, mean] and a new deviation in [0, deviation].
     """
 
     kind: str
@@ -63,7 +63,7 @@ class Delays:
         )
 
     def draw(self, rng: np.random.Generator, times: Floats) -> Floats:
-        """One delay for each of these times (ticks since the start)."""
+        """Return one delay for each of these times (ticks since the start)."""
         scale: Floats = np.exp(np.log(self.drift) * np.sin(2 * np.pi * times / self.period))
         scale[(times >= self.slow_from) & (times < self.slow_from + self.slow_for)] *= self.slow
         delays: Floats = np.clip(self._standard(rng, times) * scale, 0.0, LONGEST)

@@ -22,14 +22,18 @@ from slackwater.spark.shim.reader import StreamReader
 from slackwater.spark.shim.schema import arrow_schema
 
 ROWS_PER_PARTITION = 50_000
+"""The rows that one task makes, if there are enough cores. Larger: fewer tasks, each of which takes longer."""
 STEP = 100_000
-"""Without a stated batch, what has arrived is taken in steps of a tenth of a second."""
+"""Ticks (a tenth of a second) to which the end of a batch is rounded down if the option `batch` is not given."""
 SLICE = PAGE
-"""A partition is made second by second, so that it is never in memory as a whole."""
+"""Ticks of arrival that a task makes at a time. Larger: fewer record batches, but more memory."""
 
 
 class Generate(DataSource):
-    """Columns `timestamp` (event time) and `received` (arrival), and what the stream's rows say; options: GENERATE."""
+    """A source with the columns `timestamp` (event time), `received` (arrival) and those of the option `stream`.
+
+    Options: GENERATE.
+    """
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
@@ -49,14 +53,14 @@ class Generate(DataSource):
 
 @dataclass
 class Interval(InputPartition):
-    """A stretch of arrival time."""
+    """An interval of arrival time."""
 
     since: int
     until: int
 
 
 class GenerateReader(StreamReader):
-    """Its offset is the arrival time that has been read, in ticks since the stream's start."""
+    """The reader of `generate`. Its offset is the arrival time that has been read, in ticks since the start."""
 
     def __init__(self, recipe: Recipe, schema: StructType, options: Options) -> None:
         self.recipe = recipe
@@ -96,7 +100,7 @@ class GenerateReader(StreamReader):
             yield _record_batch(columns, self.schema)
 
     def _arrived(self, since: int) -> int:
-        """How far the stream has come: to its end at pace max, else as far as the time that has passed."""
+        """Return the arrival time up to which rows are available: the end at pace max, else by the clock."""
         end = self.recipe.end
         if self.pace is None:
             return since + (self.batch or PAGE) if end is None else end
@@ -106,7 +110,7 @@ class GenerateReader(StreamReader):
         return passed if end is None else min(end, passed)
 
     def _passed(self, since: int) -> int:
-        """The clock starts after the first batch: the time that Spark takes to start is no time of the stream."""
+        """Return the stream's time by the clock. It starts after the first batch: Spark's start does not count."""
         now = time.monotonic()
         self.began = self.began or (now, since)
         return self.began[1] + int((now - self.began[0]) * float(self.pace or 1) * PAGE)

@@ -1,4 +1,4 @@
-"""What the rows of the papers' streams say, apart from their times."""
+"""The columns of the papers' streams, apart from their times."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy.typing as npt
 
 Columns = dict[str, npt.NDArray[np.generic]]
 Population = Callable[[np.random.Generator, npt.NDArray[np.float64], npt.NDArray[np.int64]], Columns]
-"""From a generator, the rows' event times in seconds and their senders: the columns of those rows."""
+"""Returns the columns of rows, given a random generator, their event times in seconds and their senders."""
 
 SPECIES = np.array(["cow", "sheep", "goat", "horse"])
 
 
 def vehicles(rng: np.random.Generator, seconds: npt.NDArray[np.float64], sender: npt.NDArray[np.int64]) -> Columns:
-    """ADC and WIN: reports of vehicles on ten road segments, some of which run slow now and then."""
+    """Return ADC's and WIN's reports of vehicles on ten road segments, whose usual speed rises and falls."""
     segment = rng.integers(0, 10, len(sender))
     usual = 60.0 + 4.0 * segment + 20.0 * np.sin(2 * np.pi * seconds / 120.0 + segment)
     return {
@@ -26,20 +26,20 @@ def vehicles(rng: np.random.Generator, seconds: npt.NDArray[np.float64], sender:
 
 
 def sensors(rng: np.random.Generator, seconds: npt.NDArray[np.float64], sender: npt.NDArray[np.int64]) -> Columns:
-    """ADC-J: one value per report."""
+    """Return ADC-J's reports of sensors, one value each."""
     usual = 20.0 + 5.0 * np.sin(2 * np.pi * seconds / 600.0) + 0.1 * sender
     return {"sensor": sender, "value": np.round(rng.normal(usual, 1.0), 3)}
 
 
 def pulses(rng: np.random.Generator, seconds: npt.NDArray[np.float64], sender: npt.NDArray[np.int64]) -> Columns:
-    """CSQL: Pulse(Id, Timestamp), one row per heart beat of an animal."""
+    """Return CSQL's Pulse(Id, Timestamp): one row per heart beat of an animal."""
     return {"Id": sender}
 
 
 def body_conditions(
     rng: np.random.Generator, seconds: npt.NDArray[np.float64], sender: npt.NDArray[np.int64]
 ) -> Columns:
-    """CSQL: BodyCondition(Id, Species, BTemp, BloodP, Timestamp); one animal in ten runs a fever."""
+    """Return CSQL's BodyCondition(Id, Species, BTemp, BloodP, Timestamp). One animal in ten has a fever."""
     fever = (sender % 10 == 0) * 1.5
     return {
         "Id": sender,
@@ -55,4 +55,4 @@ POPULATIONS: dict[str, tuple[Population, str]] = {
     "pulses": (pulses, "Id int"),
     "body_conditions": (body_conditions, "Id int, Species string, BTemp double, BloodP int"),
 }
-"""By the name that the option `stream` gives: how rows are made, and their columns without the two times."""
+"""For each name of the option `stream`: the function that makes rows, and their columns without the two times."""

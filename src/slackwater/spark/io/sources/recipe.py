@@ -1,4 +1,4 @@
-"""A generated stream as a function of its options alone: any interval of it can be made again at any time."""
+"""A generated stream as a function of its options: any interval of it can be made again at any time."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from slackwater.spark.io.sources.populations import POPULATIONS, Columns
 from slackwater.spark.options import Kind, Option, Options, Table
 
 PAGE = 1_000_000
-"""Rows are drawn in pages of one second, each from a generator of its own: that is what makes them repeatable."""
+"""Ticks per page: one second. Each page has a random generator of its own, which makes it repeatable."""
 LINKS = 8
-"""An outage cuts off the senders on one of so many links."""
+"""The number of links. An outage cuts off the senders of one; a larger number means fewer senders per outage."""
 CATCH_UP = 10
-"""After an outage the backlog comes in this many times as fast as it was made."""
+"""The speed at which the backlog of an outage arrives, relative to the speed at which it was made."""
 HELD_UP = "__held_up"
 GENERATE = Table(
     "generate",
@@ -41,10 +41,10 @@ GENERATE = Table(
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a stream is made from. Times are ticks since `start`; the stream is in order of arrival.
+    """The parameters of a stream. Times are ticks since `start`; rows are in order of arrival.
 
-    Arrivals are random (exponential gaps), and an event time is the arrival minus its delay: a stream of random
-    events with independent delays looks the same from its arrival end.
+    Arrivals are random, and an event time is the arrival minus a delay. This is equivalent to random event times with
+    independent delays.
     """
 
     stream: str
@@ -76,11 +76,11 @@ class Recipe:
 
     @property
     def end(self) -> int | None:
-        """When the last row arrives at the latest; None if the stream has no end."""
+        """The latest arrival of the last row, or None if the stream has no end."""
         return None if self.rows is None else PAGE * int(np.ceil(self.rows / self.rate))
 
     def between(self, since: int, until: int) -> Columns:
-        """The rows that arrive in [since, until), in order of arrival; times in ticks since 1970."""
+        """Return the rows that arrive in [since, until), in order of arrival; times in ticks since 1970."""
         parts = [self._drawn(since, until, backlog=False)]
         for down in self._outages(since, until):
             back = down + self.outage
@@ -94,7 +94,7 @@ class Recipe:
         return rows | {name: rows[name] + self.start for name in (self.event, self.arrival)}
 
     def _drawn(self, first: int, last: int, *, backlog: bool) -> Columns:
-        """Rows of the pages from `first` to `last`: those that an outage did not hold up, or those that it did."""
+        """Return the rows of the pages from `first` to `last` that an outage delayed (`backlog`) or did not delay."""
         pages = [self._page(page) for page in range(first // PAGE, -(-last // PAGE))]
         if not pages:
             pages = [self._page(0, empty=True)]
@@ -126,7 +126,7 @@ class Recipe:
         return np.where(cut, down + self.outage + (nominal - down) / CATCH_UP, nominal), cut
 
     def _outages(self, since: int, until: int) -> list[int]:
-        """When the outages began whose backlog arrives in this interval."""
+        """Return the beginnings of the outages whose backlog arrives in this interval."""
         if not self.outage:
             return []
         numbers = range(max(0, since // self.outage_every - 1), until // self.outage_every + 1)

@@ -1,7 +1,7 @@
-"""Our own sources, and how Spark comes to know them.
+"""The table of our own sources, and their registration with Spark.
 
-Spark starts a process for each stream, which imports the module of its source and no other: that is why this is not
-the package itself.
+This is not in the package's `__init__`, because Spark starts a process for each stream, which should import the module
+of its own source only.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SOURCES: dict[str, type[Generate] | type[Replay]] = {source.name(): source for s
 
 
 def register(session: SparkSession) -> None:
-    """Make the sources known to a session under their names."""
+    """Register the sources with a session under their names."""
     require_workers(session)
     for source in SOURCES.values():
         session.dataSource.register(source)

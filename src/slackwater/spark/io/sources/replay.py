@@ -23,6 +23,7 @@ from slackwater.spark.shim.reader import StreamReader
 from slackwater.spark.shim.schema import arrow_schema
 
 ROWS_PER_PARTITION = 100_000
+"""The rows that one task reads. Larger: fewer tasks, each of which takes longer."""
 TABLE = Table(
     "replay",
     (
@@ -37,7 +38,7 @@ TABLE = Table(
 
 
 class Replay(DataSource):
-    """A trace in CSV, Parquet or JSON lines, perhaps gzipped; options: TABLE."""
+    """A source that replays a trace in CSV, Parquet or JSON lines, perhaps gzipped. Options: TABLE."""
 
     def __init__(self, options: MutableMapping[str, str]) -> None:
         super().__init__(options)
@@ -58,14 +59,14 @@ class Replay(DataSource):
 
 @dataclass
 class Rows(InputPartition):
-    """A stretch of the recording."""
+    """A range of rows of the recording."""
 
     since: int
     until: int
 
 
 class ReplayReader(StreamReader):
-    """Its offset is the number of rows that have been read."""
+    """The reader of `replay`. Its offset is the number of rows that have been read."""
 
     def __init__(self, trace: Trace, schema: StructType, options: Options) -> None:
         self.trace = trace
@@ -99,7 +100,7 @@ class ReplayReader(StreamReader):
         yield from fitted(table, self.schema).combine_chunks().to_batches()
 
     def _is_due(self, since: int, end: int) -> bool:
-        """Whether a batch has arrived; the clock starts after the first one, when Spark has started."""
+        """Return whether a batch is due. The clock starts after the first batch, when Spark has started."""
         if self.pace is None or not self.asked:
             self.asked = True
             return True

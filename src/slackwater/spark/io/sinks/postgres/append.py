@@ -1,4 +1,4 @@
-"""Rows that are added to a table, each batch once."""
+"""Rows that are appended to a table, each batch once."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from slackwater.spark.io.sinks.postgres.table import Target, ensure
 
 @dataclass(frozen=True, slots=True)
 class Append:
-    """Adds the rows of a batch and notes the batch in one transaction: a repeated batch changes nothing."""
+    """Appends the rows of a batch and records the batch in one transaction: a repeated batch changes nothing."""
 
     server: Server
     target: Target
 
     def open(self) -> None:
-        """Makes or checks the tables."""
+        """Create or check the tables."""
         with self.server.transaction() as connection:
             lock(connection)
             ensure(connection, self.target)

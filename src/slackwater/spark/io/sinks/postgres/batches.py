@@ -1,4 +1,4 @@
-"""Which batches have been written: one row per pipeline and checkpoint, changed in the transaction of the rows."""
+"""The table of written batches: one row per pipeline and checkpoint, updated in the transaction of the rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from slackwater.spark.io.sinks.postgres.table import Target, exists
 
 BATCHES = "slackwater_batches"
 END_OF_TIME = 253_402_300_800_000
-"""The year 10000: a punctuation that is later than this is past every row."""
+"""The year 10000, in ms since 1970. A later punctuation is written as infinity."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A batch of a run. `run` tells one checkpoint from another; the punctuation, in ms, is the one that acted."""
+    """A batch of a run. `run` identifies the checkpoint; `punctuation`, in ms, is the one in effect."""
 
     pipeline: str
     run: str
@@ -27,14 +27,14 @@ class Written:
 
     @property
     def as_of(self) -> str:
-        """The punctuation as PostgreSQL reads it."""
+        """The punctuation as text for PostgreSQL."""
         if self.punctuation >= END_OF_TIME:
             return "infinity"
         return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.punctuation)).isoformat()
 
 
 def lock(connection: Connection[Any]) -> None:
-    """Two pipelines that start together must not make the same table twice."""
+    """Lock until the transaction ends, so that two pipelines that start together do not create a table twice."""
     connection.execute("SELECT pg_advisory_xact_lock(hashtext('slackwater'))")
 
 
@@ -50,7 +50,7 @@ def ensure_batches(connection: Connection[Any], target: Target) -> None:
 
 
 def enter(connection: Connection[Any], target: Target, written: Written) -> bool:
-    """Notes a batch; gives False if it, or a later one, was written before. Others wait until this one is decided."""
+    """Record a batch. Return False if it or a later one was written before. Other writers wait for the transaction."""
     table = target.beside(BATCHES)
     statement = SQL(
         "INSERT INTO {table} AS b (pipeline, run, batch, punctuation) VALUES (%s, %s, %s, %s::timestamptz)"
@@ -63,7 +63,7 @@ def enter(connection: Connection[Any], target: Target, written: Written) -> bool
 
 
 def is_new(connection: Connection[Any], target: Target, written: Written) -> bool:
-    """Whether this run has written nothing yet."""
+    """Return whether this run has written no batch yet."""
     statement = SQL("SELECT 1 FROM {} WHERE pipeline = %s AND run = %s").format(target.beside(BATCHES))
     return connection.execute(statement, [written.pipeline, written.run]).fetchone() is None
 

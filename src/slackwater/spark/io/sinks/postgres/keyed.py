@@ -1,4 +1,4 @@
-"""A changelog applied to a table: after each batch the table holds the live rows, one for each key."""
+"""A changelog that is applied to a table: after each batch the table has the live rows, one for each key."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ CHANGES = Identifier("slackwater_changes")
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """Deletes, replaces and adds rows and notes the batch in one transaction: a repeated batch changes nothing.
+    """Deletes, replaces and adds rows and records the batch in one transaction: a repeated batch changes nothing.
 
-    `_valid_to` stays in the table: rows that end by themselves leave it once the punctuation has passed their end.
-    The changelog begins with an empty table, so a run from a new checkpoint needs one; with `clear` it empties it.
+    The table has the column `_valid_to`: a row whose end is known is deleted once the punctuation has passed it. A run
+    from a new checkpoint needs an empty table, because its changelog begins with no rows; `clear` empties the table.
     """
 
     server: Server
@@ -32,7 +32,7 @@ class Keyed:
     clear: bool = False
 
     def open(self) -> None:
-        """Makes or checks the tables."""
+        """Create or check the tables."""
         with self.server.transaction() as connection:
             lock(connection)
             made = not exists(connection, self.target.identifier)
@@ -76,7 +76,7 @@ class Keyed:
         connection.execute(self._upsert(columns))
 
     def _deletion(self, changes: pa.Table) -> Composed:
-        """A delete ends what was there at its time, never what came later."""
+        """Return the statement that applies deletes. A delete never ends a row that began after it."""
         table = self.target.identifier
         equal = [_equal(name, nullable=bool(changes[name].null_count)) for name in self.target.key or ()]
         since = Identifier(SINCE)
@@ -97,6 +97,6 @@ class Keyed:
 
 
 def _equal(name: str, *, nullable: bool) -> Composed:
-    """Only where a key may be NULL the comparison takes NULL for a value: no index serves that one."""
+    """Return the comparison of a key column. It treats NULL as a value only if needed, because that uses no index."""
     column = Identifier(name)
     return SQL("t.{} IS NOT DISTINCT FROM c.{}" if nullable else "t.{} = c.{}").format(column, column)

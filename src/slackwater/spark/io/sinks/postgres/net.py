@@ -1,4 +1,4 @@
-"""What a batch of a changelog comes to: for each key, the last that is said of it."""
+"""The net effect of a batch of a changelog: the last change of each key."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pyarrow.compute as pc
 CHANGE, SINCE, UNTIL = "_change_type", "_valid_from", "_valid_to"
 DELETE, INSERT = "delete", "insert"
 ENDS = (DELETE, "update_preimage")
-"""Changes that end a row; others are rows that live from then on."""
+"""The types of changes that end a row. All other types are live rows."""
 PLACE = "__place"
 
 
 def net(changes: pa.Table, key: Sequence[str]) -> pa.Table:
-    """The last change of each key, by the time from which it holds, then by its place; its type INSERT or DELETE.
+    """Return the last change of each key, by `_valid_from`, then by its place; its type becomes INSERT or DELETE.
 
     >>> changes = pa.table({"_change_type": ["insert", "delete", "insert"], "k": [1, 1, 2], "_valid_from": [5, 9, 7]})
     >>> net(changes, ["k"]).to_pylist()
@@ -31,7 +31,7 @@ def net(changes: pa.Table, key: Sequence[str]) -> pa.Table:
 
 
 def _last(ordered: pa.Table, key: Sequence[str]) -> pa.Array:
-    """The place of the last row of each key; NULL is a key like others."""
+    """Return the place of the last row of each key. NULL equals NULL."""
     if not ordered.num_rows or not key:
         return pa.array([ordered.num_rows - 1] if ordered.num_rows else [], pa.int64())
     placed = ordered.select(list(key)).append_column(PLACE, pa.array(np.arange(ordered.num_rows)))

@@ -1,4 +1,4 @@
-"""How a PostgreSQL server is reached, and what its refusals mean."""
+"""Connections to a PostgreSQL server, and its errors as our errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 PASSWORD = "PGPASSWORD"  # noqa: S105 (the name of a variable)
 CONNECTION = {"host": "host", "port": "port", "database": "dbname", "user": "user", "sslmode": "sslmode"}
-"""Options that go to the server's client library, by the names that it has for them."""
+"""The options that are passed to libpq, with their names there."""
 MODES, RESTARTS = ("table", "append"), ("refuse", "clear")
 TABLE = Table(
     "postgres",
@@ -36,19 +36,19 @@ TABLE = Table(
     prefixes=(CHANGELOG,),
 )
 PATIENCE = 10
-"""Seconds after which a server that does not answer cannot be reached."""
+"""Seconds to wait for a connection. Larger: a server that is down is reported later."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """Where a server is. What is not said is found where PostgreSQL's own clients look (PGHOST, PGUSER, ~/.pgpass)."""
+    """The address of a server. Missing parameters come from where PostgreSQL's clients look (PGHOST, ~/.pgpass)."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     password_env: str = PASSWORD
 
     @classmethod
     def of(cls, sink: str, options: Mapping[str, str]) -> Server:
-        """The server that a sink's options name; the password is never among them."""
+        """Return the server that a sink's options name. Raise an error if they contain a password."""
         given = {name.lower(): value for name, value in options.items()}
         _check_password(sink, given)
         Options(TABLE, options, f"the sink '{sink}'")
@@ -68,7 +68,7 @@ class Server:
 
     @contextmanager
     def transaction(self) -> Iterator[psycopg.Connection[Any]]:
-        """A connection whose work is done as a whole or not at all; what the server refuses is a `RunError`."""
+        """Yield a connection in a transaction, committed at the end. Errors of the server become `RunError`."""
         driver = _driver()
         try:
             connection = driver.connect(

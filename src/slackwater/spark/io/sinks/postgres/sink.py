@@ -1,4 +1,4 @@
-"""`USING postgres`: the rows of a DataFrame in a table."""
+"""The sink `USING postgres`: writes the rows of a DataFrame to a table."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from slackwater.spark.relation import quoted
 
 AS_TEXT = (NullType, DayTimeIntervalType, YearMonthIntervalType)
 ESCAPED_NUL = r"(?<!\\)((?:\\\\)*)\\u0000"
-"""NUL as JSON writes it; after an odd number of backslashes these are other characters."""
+"""Matches NUL in JSON. After a further odd number of backslashes the text means other characters."""
 
 
 class Postgres:
-    """Each batch is one transaction, in which the batch itself is noted.
+    """Writes each batch in one transaction, which also records the batch.
 
-    A changelog keeps a table of its live rows up to date, unless `mode 'append'` asks for its rows as they are.
+    A changelog keeps a table of its live rows up to date; with `mode 'append'` its rows are appended as they are.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Postgres:
         return Target.of(self.name, self.options, fields, key)
 
     def _key_among(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """The key of a changelog's rows, which must be among their columns."""
+        """Return the key of a changelog's rows. Raise an error if it is not among the columns."""
         named = {name.lower(): name for name in columns}
         if not {CHANGE, SINCE, UNTIL} <= set(columns):
             raise InputError(
@@ -99,9 +99,9 @@ def _kind(field: StructField) -> str:
 
 
 def _sent(field: StructField) -> Column:
-    """A column as PostgreSQL reads it from text: what has parts as JSON, bytes as their digits.
+    """Return a column as PostgreSQL reads it from text: nested values as JSON, bytes as hexadecimal digits.
 
-    Its texts take any character but NUL: that is written as in the text of a rejected row.
+    PostgreSQL's texts cannot contain NUL, which is replaced as in the text of a rejected row.
     """
     column = F.col(quoted(field.name))
     match field.dataType:

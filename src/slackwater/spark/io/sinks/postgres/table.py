@@ -1,4 +1,4 @@
-"""The table that a pipeline writes to: made if it is missing, checked against the pipeline's columns if not."""
+"""The table that a pipeline writes to: created if it is missing, else checked against the pipeline's columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slackwater.spark.io.sinks.postgres.copying import names
 from slackwater.spark.io.sinks.postgres.types import holds, postgres_type
 
 NULLS_NOT_DISTINCT = 150_000
-"""The version of the server from which a unique index can take NULL for a value like others."""
+"""The first server version whose unique indexes can treat NULLs as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Target:
     def of(
         cls, sink: str, options: Mapping[str, str], fields: tuple[Field, ...], key: tuple[str, ...] | None = None
     ) -> Target:
-        """What the options `table` (perhaps `schema.table`) and `schema` say; the sink's own name without them."""
+        """Return the table of the options `table` (or `schema.table`) and `schema`, else of the sink's name."""
         given = {name.lower(): value for name, value in options.items()}
         schema, table = given.get("schema"), given.get("table", sink)
         if schema is None and "." in table:
@@ -43,7 +43,7 @@ class Target:
         return self.beside(self.name)
 
     def beside(self, name: str) -> Identifier:
-        """A name in the schema of the table."""
+        """Return the identifier of a name in the schema of the table."""
         return Identifier(self.schema, name) if self.schema else Identifier(name)
 
     @property
@@ -51,12 +51,12 @@ class Target:
         return tuple(field.name for field in self.fields)
 
     def conflict(self) -> Composed:
-        """What is unique: the key, or, where the key is empty, the row as such."""
+        """Return the columns of the unique index: the key, or a constant if the key is empty (at most one row)."""
         return names(self.key) if self.key else Composed([SQL("(true)")])
 
 
 def ensure(connection: Connection[Any], target: Target) -> None:
-    """Makes the table, or says what keeps an existing one from taking the pipeline's rows."""
+    """Create the table, or raise an error if the existing one cannot take the pipeline's rows."""
     if not exists(connection, target.identifier):
         _create(connection, target)
         return

@@ -1,4 +1,4 @@
-"""Spark's types as PostgreSQL has them, and which existing columns can hold them."""
+"""The PostgreSQL types of Spark's types, and which existing columns can store them."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ WIDER = {
     "text": {"character varying"},
     "jsonb": {"json", "text"},
 }
-"""Types of columns that hold every value of a type as well."""
+"""The other column types that can store every value of a type."""
 
 
 def postgres_type(spark: str) -> str:
-    """The type of the column that is made for a Spark type; what has parts becomes JSON.
+    """Return the column type that is created for a Spark type. Nested types become JSON.
 
     >>> postgres_type("bigint"), postgres_type("decimal(10,2)"), postgres_type("array<int>")
     ('bigint', 'numeric(10,2)', 'jsonb')
@@ -45,7 +45,7 @@ def postgres_type(spark: str) -> str:
 
 
 def holds(column: str, spark: str) -> bool:
-    """Whether a column that exists, its type as `format_type` writes it, takes every value of a Spark type.
+    """Return whether an existing column (its type as `format_type` writes it) takes every value of a Spark type.
 
     >>> holds("numeric", "bigint"), holds("integer", "bigint"), holds("numeric(12,2)", "decimal(10,2)")
     (True, False, True)
@@ -60,7 +60,7 @@ def holds(column: str, spark: str) -> bool:
 
 
 def _is_wider(column: str, wanted: str) -> bool:
-    """`numeric(p,s)` that has as many places on both sides of the point."""
+    """Return whether a `numeric(p,s)` has at least as many digits on both sides of the point."""
     if column == "numeric":
         return True
     (has, has_places), (needs, places) = (map(int, re.findall(r"\d+", each)) for each in (column, wanted))
