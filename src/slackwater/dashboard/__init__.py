@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class _Callable(ModuleType):
-    """`sw.dashboard` is this package as soon as anybody has imported it, and `sw.dashboard()` is what users write."""
+    """A callable module: `sw.dashboard` is this package once it is imported, and users write `sw.dashboard()`."""
 
     def __call__(self, address: str = "127.0.0.1", port: int | None = None) -> SessionDashboard:
         from slackwater.dashboard.session import dashboard  # noqa: PLC0415 (the server's process must not load Spark)

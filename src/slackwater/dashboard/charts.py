@@ -1,4 +1,4 @@
-"""The charts of a pipeline's page: figures over one source of points, which the page replaces as time goes on."""
+"""The charts of a pipeline's page: figures over one source of points, which the page replaces regularly."""
 
 from __future__ import annotations
 
@@ -26,11 +26,12 @@ from slackwater.app.monitor.words import seconds
 from slackwater.dashboard.style import Theme
 
 HEIGHT = 230
+"""The height of a chart in pixels."""
 TITLES = {
     "addBatch": "process rows", "queryPlanning": "plan", "walCommit": "log offsets", "commitOffsets": "commit",
     "latestOffset": "ask sources", "getBatch": "get batch", "other": "other",
 }  # fmt: skip
-"""Spark's names for the parts of a batch, and what they mean."""
+"""Spark's names for the parts of a batch, and their titles in the chart."""
 
 
 def points(followed: Followed) -> dict[str, list[float]]:
@@ -52,7 +53,7 @@ def points(followed: Followed) -> dict[str, list[float]]:
 
 
 def buckets(followed: Followed) -> dict[str, list[float]]:
-    """Return the distribution of delays, of the last minute and of all: where each bucket lies, and its share."""
+    """Return the distribution of delays: the limits of each bucket, its share of the last minute and of all rows."""
     delays = followed.delays
     filled = [each for each, rows in delays.all.items() if rows]
     span = range(max(1, min(filled)), max(filled) + 1) if filled else range(0)
@@ -66,7 +67,7 @@ def buckets(followed: Followed) -> dict[str, list[float]]:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A line in a chart with the source that moves it."""
+    """A line in a chart, with the data source that moves it."""
 
     source: ColumnDataSource
     glyph: Segment
@@ -84,7 +85,7 @@ class Charts:
         self.fixed, self.fixed_text = self._marker(theme.amber, "dashed")
 
     def update(self, followed: Followed) -> None:
-        """Show what is known now."""
+        """Show the current state of a pipeline."""
         self.source.data = points(followed)
         self.delays.data = buckets(followed)
         if not followed.delays.all:
@@ -94,7 +95,7 @@ class Charts:
         self._mark(self.fixed, self.fixed_text, fixed, f"fixed delay of the same share, {seconds(fixed)}")
 
     def figures(self) -> list[Any]:
-        """Return all figures, each under the name by which the page places it."""
+        """Return all figures, each with the name by which the page places it."""
         return [
             self.late(), self.times(), self.distribution(), self.holds(), self.rows(), self.batch(), self.state(),
         ]  # fmt: skip
@@ -186,7 +187,7 @@ class Charts:
         plot.add_layout(self._styled(plot.legend[0]), "above")
 
     def _hover(self, plot: Any, shown: Sequence[tuple[str, str]], form: str, column: str) -> None:
-        """One box for all lines of a chart, at the time under the pointer."""
+        """Add one tooltip for all lines of a chart, at the time under the pointer."""
         carrier = plot.line("at", column, source=self.source, alpha=0)
         texts = [("time", "@at{%H:%M:%S}"), *((title, f"@{name}{{{form}}}") for title, name in shown)]
         plot.add_tools(HoverTool(renderers=[carrier], tooltips=texts, formatters={"@at": "datetime"}, mode="vline"))
@@ -220,7 +221,7 @@ class Charts:
         return legend
 
     def _marker(self, colour: str, dash: str) -> tuple[Mark, LegendItem]:
-        """A vertical line, which moves, and its text in the legend."""
+        """Return a movable vertical line and its entry in the legend."""
         source = ColumnDataSource({"x": [], "y0": [], "y1": []})
         glyph = Segment(x0="x", x1="x", y0="y0", y1="y1", line_color=colour, line_dash=dash, line_width=1.8)
         return Mark(source, glyph), LegendItem(label=value(""))

@@ -1,4 +1,4 @@
-"""Parts of the pages as HTML. Everything that comes from a run is escaped: names and rows are somebody else's text."""
+"""Parts of the pages as HTML. Everything that comes from a run is escaped: names and rows are foreign text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ HEADINGS = (
 )  # fmt: skip
 NUMBERS = {"Rows/s", "Lost", "Hold", "Behind", "Batch"}
 COLUMNS_SHOWN = 8
-"""Columns of an answer that fit on the page."""
+"""The most columns of an answer that are shown. Larger: the table needs scrolling."""
 
 
 def overview(board: Board, theme: str) -> str:
-    """Return the table of all pipelines, those with trouble first."""
+    """Return the table of all pipelines, those with problems first."""
     now = board.clock()
     if not board.pipelines:
         return '<div class="empty">No pipeline has reported a batch yet.</div>'
@@ -62,12 +62,12 @@ def _figures(followed: Followed) -> list[str]:
 
 
 def _lost(followed: Followed) -> str:
-    """How many late rows missed a window, if the run says so."""
+    """Return the number of late rows that missed a window, or a dash if the run does not count them."""
     return amount(followed.history.total("lost")) if "lost" in followed.record else "–"
 
 
 def late_bar(followed: Followed) -> str:
-    """Return the share of late rows as a bar, with a mark where the query's bound is."""
+    """Return the share of late rows as a bar, with a mark at the query's bound."""
     ratio, allowed = followed.ratio, followed.allowed
     if allowed is None:
         return f'{percent(ratio)} <span class="m s">no bound</span>'
@@ -79,7 +79,7 @@ def late_bar(followed: Followed) -> str:
 
 
 def sparkline(values: Sequence[float], allowed: float | None, width: int = 110, height: int = 22) -> str:
-    """Return a small line of the course of the late share, with the bound dashed."""
+    """Return a small line chart of the late share, with the bound as a dashed line."""
     points = spark_line(values[-200:], 50)
     if len(points) < 2:
         return ""
@@ -101,18 +101,18 @@ def _bound(y: float, width: int) -> str:
 
 
 def notes(followed: Followed, now: float) -> str:
-    """Return what is wrong with a pipeline, one line each."""
+    """Return the problems of a pipeline, one line each."""
     return "".join(f'<div class="note {level.value}">{escape(text)}</div>' for level, text in followed.troubles(now))
 
 
 def holds(followed: Followed) -> str:
-    """Return what holds the punctuation of each stream where it is, one line each."""
+    """Return for each stream a line that says what holds its punctuation where it is."""
     said = [(each["stream"], each["holds"]) for each in followed.record.get("streams", ()) if each.get("holds")]
     return "".join(f'<div class="m s holds">{escape(stream)}: {escape(sentence)}</div>' for stream, sentence in said)
 
 
 def tiles(followed: Followed) -> str:
-    """Return the figures of a pipeline that one wants to see first."""
+    """Return the most important figures of a pipeline."""
     history, record = followed.history, followed.record
     allowed = followed.allowed
     hold = record.get("hold", {})
@@ -145,7 +145,7 @@ def _tile(name: str, value: str, more: str, kind: str, field: str) -> str:
 
 
 def answers(followed: Followed) -> str:
-    """Return the latest result rows as a table, the newest on top."""
+    """Return the latest result rows as a table, newest first."""
     rows = list(followed.answers)[::-1]
     if not rows:
         return '<div class="empty">No answer yet.</div>'
@@ -154,7 +154,7 @@ def answers(followed: Followed) -> str:
 
 
 def late_rows(followed: Followed) -> str:
-    """Return the latest late rows: by how much each was late, why, and which windows it missed."""
+    """Return a table of the latest late rows: how late each was, and which windows it missed."""
     if not followed.late_rows:
         return '<div class="empty">No late row yet.</div>'
     windows = followed.about.get("windows", {})
@@ -173,7 +173,7 @@ def _late_row(row: Mapping[str, Any], windows: Mapping[str, Any]) -> list[str]:
 
 
 def _missed(event: int, against: int, windows: Iterable[Sequence[int]]) -> str:
-    """The windows of the first bracket over the stream that has time windows."""
+    """Return the missed windows of the first time window over the stream."""
     for length, slide in windows:
         count, _, end = missed_windows(event, against, length, slide)
         if not count:
@@ -194,7 +194,7 @@ def _value(value: object) -> str:
 
 
 def clock_time(milliseconds: int) -> str:
-    """Return the time of day, in UTC."""
+    """Return the time of day in UTC, with hundredths of a second."""
     try:
         return f"{datetime.fromtimestamp(milliseconds / 1_000, UTC):%H:%M:%S.%f}"[:-4]
     except (OverflowError, OSError, ValueError):

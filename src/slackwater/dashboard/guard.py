@@ -1,8 +1,8 @@
-"""Who may ask the dashboard what: checked before any other code sees a request.
+"""Access checks of the dashboard, before any other code sees a request.
 
 A page in a user's browser can send requests to servers on the same machine, and a host name can be made to point there
-(DNS rebinding). So the Host must be one that this server is known by, an Origin must be this server's own, and nothing
-but GET is answered. Where others can reach the port, a token is needed as well.
+(DNS rebinding). So the Host must be one of this server's names, an Origin must be this server's own, and only GET is
+answered. If other machines can reach the port, a token is needed as well.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ HEADERS = {
 }
 
 Refusal = tuple[int, str]
-"""A status and why."""
+"""An HTTP status and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """The names under which the server is reached, with its port, and the token that it asks for (none if empty)."""
+    """The names under which the server is reached, with its port, and the token that it requires (none if empty)."""
 
     hosts: frozenset[str]
     token: str = ""
@@ -49,7 +49,7 @@ class Door:
         return cls(frozenset(f"{name}:{port}".lower() for name in names), token)
 
     def refusal(self, request: Any) -> Refusal | None:
-        """Return why a request is refused; None if it is not."""
+        """Return why a request is refused, or None if it is allowed."""
         if request.method != "GET":
             return 405, "only GET is answered"
         if request.host.lower() not in self.hosts:
@@ -69,8 +69,10 @@ class Door:
 
 
 class Safe(RequestHandler):
-    """Headers that keep a page from being framed, sniffed or scripted by others; and the token becomes a cookie, so
-    that the links of a page need not carry it."""
+    """Sets headers that keep other sites from framing, sniffing or scripting a page.
+
+    Also stores the token in a cookie, so that the links of a page need not contain it.
+    """
 
     def set_default_headers(self) -> None:
         super().set_default_headers()
@@ -83,7 +85,7 @@ class Safe(RequestHandler):
 
 
 class Guarded(RequestHandler):
-    """A handler of ours: errors are a line of text."""
+    """One of our own handlers: its errors are a line of text."""
 
     def write_error(self, status_code: int, **_: Any) -> None:
         self.set_header("Content-Type", "text/plain")
@@ -91,7 +93,7 @@ class Guarded(RequestHandler):
 
 
 class Refused(Guarded):
-    """The answer to a request that does not come in."""
+    """The answer to a refused request."""
 
     def initialize(self, status: int, why: str) -> None:
         self.status, self.why = status, why
@@ -117,7 +119,7 @@ def is_loopback(address: str) -> bool:
 
 
 def _names(address: str) -> set[str]:
-    """The names of this machine, and the address that was asked for."""
+    """Return the names of this machine, and the address that the user gave."""
     own = {address, socket.gethostname(), socket.getfqdn()}
     with suppress(OSError):
         own |= {str(found[4][0]) for found in socket.getaddrinfo(socket.gethostname(), None)}

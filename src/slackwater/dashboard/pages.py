@@ -1,4 +1,4 @@
-"""The two pages of the dashboard: all pipelines, and one of them. Each fills a Bokeh document and keeps it current."""
+"""The two pages of the dashboard: all pipelines, and one pipeline. Each fills a Bokeh document and updates it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from slackwater.dashboard.charts import Charts
 from slackwater.dashboard.style import PAGE, PART, TEMPLATE, THEMES, Theme
 
 EVERY = 1_000
-"""Milliseconds between two looks at the board. A page that looks more often costs more and is no easier to read."""
+"""Milliseconds between two checks for news. Smaller: more load, but no easier to read."""
 IDLE = 5
-"""A page is also drawn anew every so many looks though nothing has come, since silence itself is worth showing."""
+"""The number of checks after which a page is redrawn without news, to show how long a source is silent."""
 CARDS = (
     ("late", "Late share", "Share of rows that came behind the punctuation, against the share that the query allows"),
     ("times", "Clock, newest event and punctuation", "Seconds behind the latest arrival; rows in the band wait"),
@@ -69,7 +69,7 @@ def pipeline(board: Board, document: Document) -> None:
 
 
 def plan_of(followed: Followed) -> str:
-    """Return the plan as a picture, with rows per second where they are counted."""
+    """Return the plan as an SVG picture, with rows per second where these are counted."""
     graph = followed.about.get("graph")
     if not graph:
         return '<div class="empty">The plan of this query is not known.</div>'
@@ -112,7 +112,7 @@ def _show(part: Div, html: str) -> None:
 
 
 def _dress(document: Document, theme: Theme, here: str, body: str, path: str) -> None:
-    """Give a document its page around the parts."""
+    """Set the template and title of a document: the page around its parts."""
     other = "light" if theme.name == "dark" else "dark"
     query = {"name": here} if here else {}
     document.template = TEMPLATE.replace("{{ body }}", body)
@@ -124,7 +124,7 @@ def _dress(document: Document, theme: Theme, here: str, body: str, path: str) ->
 
 
 def _follow(document: Document, board: Board, show: Callable[[], None]) -> None:
-    """Draw now, and again whenever the board has changed."""
+    """Call `show` now, and again whenever the board has changed."""
     seen = {"version": -1, "looks": 0}
 
     def look() -> None:
@@ -142,7 +142,7 @@ def _theme(document: Document) -> Theme:
 
 
 def _argument(document: Document, name: str) -> str:
-    """Return an argument of the request; Bokeh gives each as a list of bytes."""
+    """Return an argument of the request, empty if it is missing. Bokeh has each as a list of bytes."""
     context: Any = document.session_context
     found = context.request.arguments.get(name, [b""]) if context and context.request else [b""]
     return found[-1].decode(errors="replace")

@@ -1,4 +1,4 @@
-"""The dashboard as those see it who start it: a process that takes events and never keeps a pipeline waiting."""
+"""The dashboard as a process of its own, which takes events and never makes a pipeline wait."""
 
 from __future__ import annotations
 
@@ -20,22 +20,23 @@ from slackwater.dashboard.settings import Settings
 from slackwater.errors import InputError
 
 PORT = 8787
-"""Where the page is unless told otherwise; the next ports if others listen there."""
+"""The first port to try, unless the user gives one."""
 TRIED = 20
+"""The number of ports to try. Larger: more dashboards can run at once on this machine."""
 WAITING = 10_000
-"""Events that may wait for a dashboard that is slow to read. Beyond that they are dropped: the pipeline goes first."""
+"""The most events that wait for a slow dashboard; further ones are dropped. Larger: more memory of the run."""
 TOKEN = "SLACKWATER_UI_TOKEN"  # noqa: S105 (the name of a variable)
 
 
 class Dashboard:
-    """A dashboard in a process of its own, which ends with this one.
+    """A dashboard in a process of its own, which ends with this process.
 
     Parameters
     ----------
-    address, port : where it listens. On an address that other machines reach, a token is asked for: that of the
-        variable SLACKWATER_UI_TOKEN, or a new one, which `url` has. `port` None takes the first free one from 8787.
-    pages : whether there are pages, or `/metrics` alone.
-    history : a progress log of earlier runs, to begin with.
+    address, port : where it listens. An address that other machines can reach requires a token: the value of the
+        variable SLACKWATER_UI_TOKEN, or a new one, which `url` contains. `port` None: the first free one from 8787 on.
+    pages : whether to serve pages, or only `/metrics`.
+    history : a progress log of earlier runs, shown at the start.
     """
 
     def __init__(
@@ -58,13 +59,13 @@ class Dashboard:
 
     @property
     def url(self) -> str:
-        """Where to open it; waits until it listens."""
+        """The address of the page. Waits until the server listens."""
         token = f"?token={self.token}" if self.token else ""
         return f"{self._root}/{token}"
 
     @property
     def metrics_url(self) -> str:
-        """Where Prometheus reads; with a token it sends `Authorization: Bearer ...`."""
+        """The address for Prometheus, which sends a token as `Authorization: Bearer ...`."""
         return f"{self._root}/metrics"
 
     @property
@@ -74,12 +75,12 @@ class Dashboard:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
     def enter(self, event: Event) -> None:
-        """Give an event to the dashboard."""
+        """Send an event to the dashboard, or drop it if the dashboard is too slow."""
         with suppress(Full):
             self.queue.put_nowait(event)
 
     def close(self) -> None:
-        """End the process, when it has read what was given."""
+        """End the process after it has read the waiting events."""
         with suppress(Full):
             self.queue.put(None, timeout=1)
         self.writer.join(5)

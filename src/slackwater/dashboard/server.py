@@ -1,8 +1,8 @@
 """The server of the dashboard, a process of its own: `python -m slackwater.dashboard.server`.
 
-Standard input brings one JSON document per line: first the settings, then the events of the run. It ends when that
-ends, and so with the process that started it. It reads nothing else, writes nothing but the line that says where it
-listens, and has no option that a request could reach.
+It reads one JSON document per line from standard input: first the settings, then the events of the run. It ends when
+standard input ends, and so with the process that started it. It reads nothing else, writes only one line with its port,
+and has no option that a request could change.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from slackwater.dashboard.guard import Door, Guarded, Refused, Safe
 from slackwater.dashboard.settings import Settings
 
 LARGEST_REQUEST = 64 * 1024
-"""Bytes of a request, and of a message on a web socket: pages send next to nothing."""
+"""The most bytes of a request or of a message on a web socket. Larger: a hostile request can take more memory."""
 MOST_PAGES = 40
-"""Pages that may be open at once. Each costs memory and a second look at the board."""
+"""The most pages that may be open at once. Larger: more memory and load."""
 
 
 class Metrics(Safe, Guarded):
-    """`/metrics`: what Prometheus reads."""
+    """The handler of `/metrics`, for Prometheus."""
 
     def initialize(self, board: Board) -> None:
         self.board = board
@@ -51,7 +51,7 @@ class Metrics(Safe, Guarded):
 
 
 class Pages(BokehTornado):  # type: ignore[misc]
-    """Bokeh's application behind the door: every request, also those for web sockets, is checked first."""
+    """Bokeh's application. `door` first checks every request, including those for web sockets."""
 
     door: Door
 
@@ -75,7 +75,7 @@ _safe: dict[type, type] = {}
 
 
 def safe_class(handler: type) -> type:
-    """Return a handler that answers as the given one, with the headers of `Safe`."""
+    """Return a subclass of a handler that adds the headers of `Safe`."""
     return _safe.setdefault(handler, type(handler.__name__, (Safe, handler), {}))
 
 
@@ -99,7 +99,7 @@ def application(board: Board, settings: Settings, door: Door) -> Pages:
 
 
 def serve(board: Board, settings: Settings) -> BaseServer:
-    """Start to serve a board; gives the server, whose `port` says where."""
+    """Start to serve a board. Return the server, whose `port` is the port in use."""
     sockets = _bound(settings)
     port = sockets[0].getsockname()[1]
     app = application(board, settings, Door.of(settings.address, port, settings.token))
@@ -111,7 +111,7 @@ def serve(board: Board, settings: Settings) -> BaseServer:
 
 
 def _bound(settings: Settings) -> list[socket]:
-    """Listen on the first of the ports that is free."""
+    """Return sockets that listen on the first free port."""
     *others, last = settings.ports
     for port in others:
         with suppress(OSError):
@@ -120,8 +120,8 @@ def _bound(settings: Settings) -> list[socket]:
 
 
 def main() -> None:
-    """Serve what standard input says, until it ends."""
-    for each in ("bokeh", "tornado"):  # this is the terminal of the run, not of the server
+    """Serve the events of standard input until it ends."""
+    for each in ("bokeh", "tornado"):  # the terminal belongs to the run, not to the server
         logging.getLogger(each).setLevel(logging.CRITICAL)
     settings = Settings.of(sys.stdin.readline())
     board = Board()

@@ -1,4 +1,4 @@
-"""`sw.dashboard()`: the dashboard of every streaming query of the session, also of those that are no pipelines."""
+"""`sw.dashboard()`: the dashboard of all streaming queries of a session, including those that are not pipelines."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slackwater.dashboard.process import Dashboard
 
 
 class SessionDashboard:
-    """A dashboard that follows a session; `close` ends it, and so does the end of the program."""
+    """A dashboard that follows a session until `close`, or until the program ends."""
 
     def __init__(self, address: str, port: int | None) -> None:
         self.shown = Dashboard(address, port)
@@ -33,14 +33,14 @@ _open: dict[str, SessionDashboard] = {}
 
 
 def dashboard(address: str = "127.0.0.1", port: int | None = None) -> SessionDashboard:
-    """Show every streaming query of the active Spark session in the browser; a second call gives the same dashboard.
+    """Show every streaming query of the active Spark session in the browser. A second call returns the same dashboard.
 
     Parameters
     ----------
     address
-        Where it listens. On an address that other machines reach, the printed URL has a token.
+        Where it listens. If other machines can reach the address, the printed URL contains a token.
     port
-        The first free one from 8787 unless it is given.
+        The port; by default the first free one from 8787 on.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What the dashboard's process is told when it starts."""
+"""The settings of the dashboard's process, which it reads when it starts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where to listen (the first port that is free), under which token (none on loopback), whether with pages, and the
-    log of earlier runs."""
+    """The address, the ports to try, the token (empty on loopback), whether to serve pages, and an earlier log."""
 
     address: str = "127.0.0.1"
     ports: tuple[int, ...] = (0,)
@@ -19,7 +18,7 @@ class Settings:
 
     @classmethod
     def of(cls, line: str) -> Settings:
-        """Return the settings that a line of JSON has.
+        """Return the settings in a line of JSON.
 
         >>> Settings.of('{"ports": [8787]}').address
         '127.0.0.1'

@@ -1,4 +1,4 @@
-"""What is known of running pipelines, from the progress records of their batches: for pages, metrics and notebooks.
+"""The state of running pipelines, from the progress records of their batches, for pages, metrics and notebooks.
 
-Nothing here imports Spark: the dashboard is a process of its own, and reads records as lines of JSON.
+Nothing here imports Spark: the dashboard is a process of its own and reads records as lines of JSON.
 """

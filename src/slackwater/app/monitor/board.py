@@ -1,4 +1,4 @@
-"""All pipelines that somebody watches: what each is doing, and whether anything is wrong."""
+"""The board of all watched pipelines: the state of each, and its problems."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from slackwater.app.monitor.delays import Delays
 from slackwater.app.monitor.history import History
 
 Event = Mapping[str, Any]
-"""One line that a run says of itself: `kind` is batch (a progress record), pipeline, rows, state or error."""
+"""A message of a run about itself. Its `kind` is batch (a progress record), pipeline, rows, state or error."""
 Feed = Callable[[Event], None]
-"""Takes events as they come; it must not block."""
+"""Receives events as they come. It must not block."""
 SILENT = 30.0
-"""Seconds without a row after which a source counts as silent."""
+"""Seconds without a row after which a source counts as silent. Larger: the warning comes later."""
 SHOWN = 12
-"""Answers and late rows that are kept, the latest ones."""
+"""The number of latest answers, and of latest late rows, that are kept. Larger: longer tables on the page."""
 PIPELINES = 200
-"""Pipelines that are kept. A session that starts more forgets the one that was heard of least recently."""
+"""The most pipelines that are kept. If there are more, the one with the oldest event is dropped."""
 
 
 class Level(StrEnum):
-    """How a pipeline stands: red when a promise is broken, amber when somebody should look, green otherwise."""
+    """The state of a pipeline: red if a promise is broken, amber if somebody should look, green otherwise."""
 
     GOOD = "good"
     WARNING = "warning"
@@ -34,7 +34,7 @@ class Level(StrEnum):
 
 @dataclass(slots=True)
 class Followed:
-    """One pipeline: its latest record, its history, and the latest rows that it said."""
+    """One pipeline: its latest record, its history, and its latest answers and late rows."""
 
     name: str
     history: History = field(default_factory=History)
@@ -50,7 +50,7 @@ class Followed:
 
     @property
     def allowed(self) -> float | None:
-        """The share of rows that may be late; None where a query states none."""
+        """The share of rows that may be late, or None if the query states none."""
         allowed = self.record.get("allowed")
         return None if allowed is None else float(allowed)
 
@@ -69,7 +69,7 @@ class Followed:
         return bool(streams) and all(each.get("closed") for each in streams)
 
     def troubles(self, now: float) -> list[tuple[Level, str]]:
-        """Return what is wrong, the worst first."""
+        """Return the problems of the pipeline, the worst first."""
         return sorted(self._troubles(now), key=lambda each: each[0] is not Level.BROKEN)
 
     def level(self, now: float) -> Level:
@@ -95,7 +95,7 @@ class Followed:
 
 
 class Board:
-    """Takes the events of all runs, and answers what pages, metrics and notebooks ask."""
+    """Collects the events of all runs for pages, metrics and notebooks."""
 
     def __init__(self, clock: Callable[[], float] = time) -> None:
         self.clock = clock
@@ -103,7 +103,7 @@ class Board:
         self.version = 0
 
     def enter(self, event: Event) -> None:
-        """Take note of an event; events of unknown kinds are passed over."""
+        """Record an event. Events of unknown kinds are ignored."""
         take = {
             "batch": self._batch,
             "pipeline": self._pipeline,
@@ -115,7 +115,7 @@ class Board:
             self.version += 1
 
     def worst(self) -> Level:
-        """Return how the pipeline stands that stands worst."""
+        """Return the worst state of all pipelines."""
         now = self.clock()
         levels = {each.level(now) for each in self.pipelines.values()}
         return next((level for level in (Level.BROKEN, Level.WARNING) if level in levels), Level.GOOD)
@@ -153,14 +153,15 @@ class Board:
 
 
 def _is_broken(stream: Mapping[str, Any]) -> bool:
-    """Whether more rows of a stream were late than it allows; one row may always be."""
+    """Return whether more rows of a stream were late than it allows. One late row is always allowed."""
     allowed = stream.get("allowed")
     return allowed is not None and stream["late"] > max(1.0, allowed * stream["rows"])
 
 
 def missed_windows(event: int, punctuation: int, length: int, slide: int) -> tuple[int, int, int]:
-    """Return how many windows that a row of this event time would be in are closed, the start of the first of them and
-    the end of the last; times in ms.
+    """Return the number of closed windows that a row of this event time missed, their first start and their last end.
+
+    All times are in ms.
 
     >>> missed_windows(event=7_200, punctuation=12_500, length=5_000, slide=1_000)
     (5, 3000, 12000)

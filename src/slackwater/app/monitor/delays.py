@@ -1,4 +1,4 @@
-"""Delays as counts in logarithmic buckets, as the records of a pipeline have them."""
+"""Delays as counts in logarithmic buckets, as in the records of a pipeline."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections import Counter, deque
 from collections.abc import Mapping, Sequence
 
 PER_OCTAVE = 8
-"""Buckets between a delay and twice that delay, in a record: bucket 0 is below 1 ms, bucket i ends at 2 ** (i / 8)."""
+"""Buckets per doubling of the delay: bucket 0 is below 1 ms, bucket i ends at 2 ** (i / 8) ms. Fixed by the records."""
 WINDOW = 60_000
-"""Milliseconds for which a batch counts among the recent ones."""
+"""Milliseconds for which a batch counts as recent. Larger: the recent distribution reacts more slowly."""
 
 
 class Delays:
-    """The delays of the rows of one pipeline: of all, and of the last minute.
+    """The delays of the rows of one pipeline: of all rows, and of the last minute.
 
     >>> delays = Delays()
     >>> delays.enter(0, [[0, 9, 80], [50, 40, 10]])
@@ -26,7 +26,7 @@ class Delays:
         self._batches: deque[tuple[int, Mapping[int, int]]] = deque()
 
     def enter(self, at: int, counted: Sequence[Sequence[int]]) -> None:
-        """Add the delays of a batch that ended at this time; those of a minute before are no longer recent."""
+        """Add the delays of a batch that ended at this time. Batches older than a minute are no longer recent."""
         batch = dict(zip(*counted, strict=True))
         self.all.update(batch)
         self.recent.update(batch)
@@ -40,7 +40,7 @@ class Delays:
         return [counts.get(each, 0) / rows if rows else 0.0 for each in buckets]
 
     def at_share(self, counts: Mapping[int, int], share: float) -> int:
-        """Return the bucket within which the delays of this share of the rows lie."""
+        """Return the smallest bucket such that this share of the rows has a delay in it or below."""
         left = share * sum(counts.values())
         for bucket in sorted(counts):
             left -= counts[bucket]
@@ -49,15 +49,15 @@ class Delays:
         return max(counts, default=0)
 
     def fixed(self, late: float) -> float:
-        """Return the fixed delay in seconds, as of `withWatermark`, that would have left this share of rows late."""
+        """Return the fixed delay of `withWatermark`, in seconds, that would have made this share of rows late."""
         return upper(self.at_share(self.all, 1.0 - late))
 
 
 def upper(bucket: int) -> float:
-    """Return where a bucket ends, in seconds."""
+    """Return the end of a bucket in seconds."""
     return float(2.0 ** (bucket / PER_OCTAVE)) / 1_000
 
 
 def lower(bucket: int) -> float:
-    """Return where a bucket begins, in seconds; bucket 0 is drawn like the others."""
+    """Return the start of a bucket in seconds. Bucket 0 is drawn like the others."""
     return upper(bucket - 1)

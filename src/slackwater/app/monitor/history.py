@@ -1,4 +1,4 @@
-"""The past of one pipeline in bounded memory: recent batches one by one, older ones thinned out."""
+"""The history of one pipeline in bounded memory: all recent batches, and older ones thinned out."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from itertools import pairwise
 from typing import Any
 
 RECENT = 600
-"""Batches that are kept one by one. With more, pages show more detail and take longer to send."""
+"""The recent batches that are kept one by one. Larger: pages show more detail and take longer to send."""
 OLDER = 600
-"""Points that stand for everything before, each for as many batches; when there are more, two become one."""
+"""The most points for all older batches; beyond that, neighbours are merged. Larger: finer, but slower pages."""
 MINUTE = 60_000
+"""Milliseconds over which `ratio_minute` is computed."""
 PARTS = ("addBatch", "queryPlanning", "walCommit", "commitOffsets", "latestOffset", "getBatch", "other")
-"""The parts of a batch in the order in which they are drawn; Spark's other names are added to `other`."""
+"""The parts of a batch in drawing order. Spark's other parts are added to `other`."""
 TOTALS = ("rows_in", "rows_out", "on_time", "late", "lost", "rejected", "suspect", "refused")
-"""Counts of a batch that a history adds up: a point has the sum so far, so that no thinning loses a row."""
+"""The counts that a history adds up: a point has the sum so far, so that thinning loses no row."""
 GAUGES = ("held", "ratio", "seconds", "state_bytes", "state_rows")
 COLUMNS = ("at", *TOTALS, *GAUGES, "ratio_minute", "newest", "lag", "hold_p50", "hold_mean", "hold_p99", *PARTS)
 
@@ -42,7 +43,7 @@ class History:
         return len(self.columns["at"])
 
     def enter(self, record: Mapping[str, Any]) -> None:
-        """Add the point of a batch, and thin out the older points if there are too many."""
+        """Add the point of a batch, and merge older points if there are too many."""
         point = self._point(record)
         for name in COLUMNS:
             self.columns[name].append(point[name])
@@ -50,15 +51,15 @@ class History:
             self._age()
 
     def total(self, name: str) -> float:
-        """Return how many rows were counted under this name so far."""
+        """Return the latest value of a column: for counts, the sum so far."""
         return self.columns[name][-1] if len(self) else 0
 
     def since(self, name: str, time: float) -> float:
-        """Return how many rows were counted under this name since a point in time."""
+        """Return how many rows were counted under this name since a time."""
         return self.total(name) - self._before(name, time)
 
     def rate(self, name: str, over: float = 10_000) -> float:
-        """Return the rows per second over the last milliseconds before the latest batch, at least over one batch."""
+        """Return the rows per second over the last `over` milliseconds, at least over one batch."""
         at = self.columns["at"]
         if len(at) < 2:
             return self.total(name) / self.columns["seconds"][-1] if at and self.columns["seconds"][-1] else 0.0
@@ -98,7 +99,7 @@ class History:
         return late / rows if rows else 0.0
 
     def _age(self) -> None:
-        """Make the first of the recent points an older one: of its own, or together with the last one."""
+        """Turn the first recent point into an older one, or merge it into the last older one."""
         if self._last % self._stride:
             self._merge(self._points - 1)
         else:
@@ -111,7 +112,7 @@ class History:
             self._stride *= 2
 
     def _merge(self, first: int) -> None:
-        """Make one point of two: the later one, with the times of the slower batch."""
+        """Merge two points into the later one, which gets the durations of the slower batch."""
         self._keep_slower(first, first + 1)
         for values in self.columns.values():
             del values[first]
@@ -124,12 +125,12 @@ class History:
 
 
 def _behind(clock: int, time: int) -> float:
-    """Seconds from a time to the clock; 0 while there is no such time."""
+    """Return the seconds from a time to the clock, 0 if either is not known yet."""
     return (clock - time) / 1_000 if clock and time else 0.0
 
 
 def spark_line(values: Sequence[float], width: int) -> list[float]:
-    """Return at most so many values that show the course of all: each the largest of its share.
+    """Return at most `width` values that show the course of all: each is the largest of its part.
 
     >>> spark_line([1, 5, 2, 8, 3, 1], 3)
     [5, 8, 3]

@@ -1,4 +1,4 @@
-"""The progress log: one line of JSON for each batch, appended; read again for the history of earlier runs."""
+"""The progress log: one line of JSON for each batch. It is read again for the history of earlier runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slackwater.errors import InputError
 
 
 class ProgressLog:
-    """Writes the progress records of a run to a file, each as soon as it comes."""
+    """Appends the progress records of a run to a file, each as soon as it comes."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -33,14 +33,14 @@ class ProgressLog:
         self.file.close()
 
     def enter(self, event: Event) -> None:
-        """Write the record of a batch; what else a run says is not logged."""
+        """Write the record of a batch. Other events are not logged."""
         if event.get("kind") == "batch":
             self.file.write(json.dumps(event, separators=(",", ":")) + "\n")
             self.file.flush()
 
 
 def read_log(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Return the records of a progress log, marked as `earlier`; lines that are torn or foreign are passed over."""
+    """Yield the records of a progress log, marked as `earlier`. Torn or foreign lines are skipped."""
     if not path.exists():
         return
     with path.open(encoding="utf-8", errors="replace") as file:

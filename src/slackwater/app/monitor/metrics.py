@@ -1,4 +1,4 @@
-"""The metrics of all pipelines in Prometheus' text format. `DOCUMENTED` is also the page of the metrics."""
+"""The metrics of all pipelines in Prometheus' text format. `DOCUMENTED` is also the source of their documentation."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ DOCUMENTED: Mapping[str, tuple[Callable[..., Metric], str, tuple[str, ...]]] = {
     "slackwater_state_rows": (GAUGE, "Rows in the state of Spark's operators.", ("pipeline",)),
     "slackwater_pipeline_up": (GAUGE, "1 while the pipeline runs, else 0.", ("pipeline",)),
 }  # fmt: skip
-"""Kind, meaning and labels of each metric, by its name; Prometheus adds `_total` to counters."""
+"""Kind, meaning and labels of each metric, by name. Prometheus adds `_total` to counters."""
 DELAY = "slackwater_delay_seconds"
 DELAY_HELP = "Delay of rows from their event time to their arrival, since the run began."
 
 
 def scrape(board: Board) -> bytes:
-    """Return all metrics as Prometheus reads them."""
+    """Return all metrics in Prometheus' text format."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Metrics(board))
     return generate_latest(registry)
@@ -52,7 +52,7 @@ class _Metrics(Collector):
         self.board = board
 
     def collect(self) -> Iterator[Metric]:
-        """Return every metric with its values for all pipelines."""
+        """Yield every metric with its values for all pipelines."""
         families: dict[str, Any] = {
             name: kind(name, said, labels=labels) for name, (kind, said, labels) in DOCUMENTED.items()
         }
@@ -104,7 +104,7 @@ def _of_stream(labels: list[str], stream: Mapping[str, Any]) -> Iterable[Value]:
 
 
 def _histogram(followed: Followed) -> tuple[list[tuple[str, float]], float]:
-    """Return the delays in buckets of factor two, and about their sum."""
+    """Return the delays in buckets of factor two, and their approximate sum."""
     counts = followed.delays.all
     octaves = range(0, max(counts) // PER_OCTAVE + 2)
     edges = [

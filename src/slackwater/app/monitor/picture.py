@@ -1,4 +1,4 @@
-"""A run as a PNG or SVG file: what the dashboard showed, to keep."""
+"""A picture of a run as a PNG or SVG file, with charts as on the dashboard."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def draw_run(board: Board, file: Path) -> None:
 
 
 def _since(followed: Followed) -> list[float]:
-    """Seconds since the first batch."""
+    """Return the time of each point, in seconds since the first batch."""
     at = followed.history.columns["at"]
     return [(each - at[0]) / 1_000 for each in at]
 

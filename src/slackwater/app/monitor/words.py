@@ -1,10 +1,10 @@
-"""Figures as people read them: three digits and a unit."""
+"""Numbers as readable text: about three digits and a unit."""
 
 from __future__ import annotations
 
 
 def amount(rows: float) -> str:
-    """Return a number of rows.
+    """Return a number of rows as text.
 
     >>> amount(0), amount(950), amount(12_345), amount(3_400_000)
     ('0', '950', '12.3 k', '3.40 M')
@@ -17,7 +17,7 @@ def amount(rows: float) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share in percent, with as many digits as it takes to tell it from its neighbours.
+    """Return a share in percent, with more digits for smaller shares.
 
     >>> percent(0), percent(0.00042), percent(0.0123), percent(0.25)
     ('0%', '0.042%', '1.23%', '25%')
@@ -30,7 +30,7 @@ def percent(share: float) -> str:
 
 
 def seconds(time: float) -> str:
-    """Return a length of time.
+    """Return a length of time as text.
 
     >>> seconds(0.0421), seconds(1.5), seconds(42.23), seconds(400), seconds(9_000)
     ('42 ms', '1.50 s', '42.2 s', '6.7 min', '2.5 h')
@@ -44,7 +44,7 @@ def seconds(time: float) -> str:
 
 
 def megabytes(size: float) -> str:
-    """Return a size in memory.
+    """Return a number of bytes as text.
 
     >>> megabytes(2_101_440), megabytes(3.2e9)
     ('2.1 MB', '3.2 GB')

@@ -1,1 +1,1 @@
-"""Everything that depends on Spark's version or on its internals, the Java sources included."""
+"""Everything that depends on Spark's version or on its internals, including our Java sources."""

@@ -1,4 +1,4 @@
-"""Queries that end when they have read what is there, on every version of Spark."""
+"""Queries that read the available rows and end, on every version of Spark."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from slackwater.spark.shim.reader import TELLS_AVAILABLE_NOW
 
 
 def start_available_now(write: DataStreamWriter) -> StreamingQuery:
-    """Start a query that reads what is there, in as many batches as its sources cut it into, and ends.
+    """Start a query that reads the available rows, in as many batches as its sources form, and ends.
 
-    Up to Spark 4.1 a Python source is not told, and the query would end after one batch of it. There the query runs as
-    if for ever, and is stopped once none of its sources has anything new.
+    Up to Spark 4.1 a Python source does not support this trigger, and the query would end after one batch. There the
+    query runs continuously, and is stopped once no source has new rows.
     """
     if TELLS_AVAILABLE_NOW:
         return write.trigger(availableNow=True).start()
@@ -29,4 +29,4 @@ def _stop_when_read(query: StreamingQuery) -> None:
         query.processAllAvailable()
         query.stop()
     except PySparkException:
-        """The query failed: whoever waits for it is told why."""
+        """The query failed: `awaitTermination` reports the error."""

@@ -1,4 +1,4 @@
-"""The gauge's Java, compiled by the compiler that Spark brings along, and handed to the executors."""
+"""The Java classes of the gauge, compiled with Spark's own compiler (Janino) and sent to the executors."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ PACKAGE = "slackwater"
 
 
 def own_folder() -> str:
-    """Return a new folder that only this user can read, and that is removed when this process ends."""
+    """Return a new folder that only this user can read and that is removed when this process ends."""
     folder = tempfile.mkdtemp(prefix="slackwater-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 
 
 def instance(session: SparkSession, name: str, *given: object) -> Any:
-    """Return a new object of one of the classes, on the driver. Executors find the classes in a jar."""
+    """Return a new object of one of our classes on the driver. Executors load the classes from a jar."""
     context: Any = session.sparkContext
     values = context._gateway.new_array(context._jvm.java.lang.Object, len(given))
     for place, value in enumerate(given):
@@ -38,7 +38,7 @@ def instance(session: SparkSession, name: str, *given: object) -> Any:
 
 @lru_cache(maxsize=1)
 def _loaded(_application: str) -> Any:
-    """The classes of an application, whichever of its sessions asks for them first."""
+    """Return the class loader of an application, which all its sessions share."""
     session = SparkSession.active()
     warn_unsupported()
     check_internals(session)
@@ -54,13 +54,13 @@ def _loaded(_application: str) -> Any:
 
 
 def java_sources(session: SparkSession) -> dict[str, str]:
-    """Return the Java of the gauge by file name, with the class names of this version of Spark."""
+    """Return our Java sources by file name, with the class names of this version of Spark."""
     files = [each for each in (resources.files(__package__) / "java").iterdir() if each.name.endswith(".java")]
     return {each.name: adapt_source(session, each.read_text()) for each in files}
 
 
 def compile_sources(session: SparkSession, sources: dict[str, str], parent: Any) -> Any:
-    """Return compiled classes as a Java map from the names of their files to their bytes."""
+    """Return the compiled classes as a Java map from file names to bytes."""
     context: Any = session.sparkContext
     janino, util = context._jvm.org.codehaus.janino, context._jvm.org.codehaus.commons.compiler.util.resource
     given = context._gateway.new_array(util.Resource, len(sources))

@@ -1,4 +1,4 @@
-"""What is asked of Spark's driver that pyspark has no public call for."""
+"""Calls to Spark's driver for which pyspark has no public API."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ WATCH = f"{PACKAGE}.Watch"
 
 
 def active_queries(session: SparkSession) -> set[str]:
-    """Return the ids of the running queries of all sessions: `session.streams.active` has only those of one."""
+    """Return the ids of the running queries of all sessions; `session.streams.active` has only those of one."""
     found = session._jsparkSession.sharedState().activeStreamingQueries()
     return {str(query) for query in found.keySet()}
 
 
 def explain(df: DataFrame) -> str:
-    """Return Spark's plan of a DataFrame, formatted: the tree, then each operator."""
+    """Return Spark's formatted plan of a DataFrame: the tree, then each operator."""
     jvm = df.sparkSession._jvm
     text: str = jvm.PythonSQLUtils.explainString(df._jdf.queryExecution(), "formatted") if jvm is not None else ""
     return text.strip()
 
 
 def look_up_format(session: SparkSession, name: str) -> None:
-    """Raise Spark's own error if a session knows no data source of this name."""
+    """Raise Spark's own error if the session has no data source of this name."""
     jvm = session.sparkContext._jvm
     if jvm is None:
         return
     state = session._jsparkSession.sessionState()
-    if not state.dataSourceManager().dataSourceExists(name):  # one that is written in Python
+    if not state.dataSourceManager().dataSourceExists(name):  # a data source in Python
         jvm.org.apache.spark.sql.execution.datasources.DataSource.lookupDataSource(name, state.conf())
 
 
 def call_long_operator(session: SparkSession, operator: Any, given: list[Column]) -> Column:
-    """Return the call of a `LongBinaryOperator` in Spark's generated code: nothing is boxed."""
+    """Return a column that calls a `LongBinaryOperator` in Spark's generated code, without boxing."""
     jvm: Any = session._jvm
     types, expressions = jvm.org.apache.spark.sql.types, jvm.org.apache.spark.sql.catalyst.expressions
     convert = getattr(getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$"), "MODULE$")
@@ -48,17 +48,17 @@ def call_long_operator(session: SparkSession, operator: Any, given: list[Column]
         types.DataTypes.LongType,
         jvm.PythonUtils.toSeq([convert.expression(each._jc) for each in given]),
         jvm.PythonUtils.toSeq([]),
-        False,  # NULL cannot come
-        False,  # nor is it given
-        False,  # it counts: it must be called once for each row
+        False,  # arguments are never NULL
+        False,  # the result is never NULL
+        False,  # not deterministic: it counts, so it must be called once for each row
     )
     return Column(convert.column(call))
 
 
 def row_places(session: SparkSession) -> tuple[Column, Column]:
-    """Return the batch of a row and its place in the batch: by partition, then as Spark reads the rows of one.
+    """Return columns with the batch of a row and its place in the batch: by partition, then in the order of reading.
 
-    Spark's own `monotonically_increasing_id` is refused on streams.
+    Spark does not allow its own `monotonically_increasing_id` on streams.
     """
     operator = instance(session, "Places")
     batch, place = (call_long_operator(session, operator, [F.lit(which).cast("long")] * 2) for which in (0, 1))
@@ -66,7 +66,7 @@ def row_places(session: SparkSession) -> tuple[Column, Column]:
 
 
 def driver_property(session: SparkSession, name: Column) -> Column:
-    """Return the system property of the driver's JVM that a column names. Executors need no class of ours for it."""
+    """Return a column with the system property that `name` names. Executors need none of our classes for it."""
     jvm: Any = session._jvm
     types, objects = jvm.org.apache.spark.sql.types, jvm.org.apache.spark.sql.catalyst.expressions.objects
     convert = getattr(getattr(jvm.org.apache.spark.sql.classic, "ExpressionUtils$"), "MODULE$")
@@ -88,13 +88,13 @@ def _class(jvm: Any, name: str) -> Any:
 
 
 def new_gauge(session: SparkSession, *given: object) -> Any:
-    """Return a gauge whose readings come back in an accumulator of its own."""
+    """Return a gauge with an accumulator of its own, which collects its readings."""
     context: Any = session.sparkContext
     return instance(session, "Gauge", *given, context._jsc.sc().collectionAccumulator())
 
 
 def watch_queries(session: SparkSession, asked: Any, folder: str, delay_days: int) -> None:
-    """Let `asked` set the watermark of every query of a session that has gauges, unless it does already."""
+    """Let `asked` set the watermark of every query of a session that has gauges. Does nothing the second time."""
     jvm: Any = session._jvm
     planning = session._jsparkSession.experimental()
     found = planning.extraOptimizations()
@@ -105,7 +105,7 @@ def watch_queries(session: SparkSession, asked: Any, folder: str, delay_days: in
 
 
 def accept_calls(session: SparkSession) -> None:
-    """Let Spark's driver call objects of this process."""
+    """Start the server through which Spark's driver calls objects of this process."""
     ensure_callback_server_started(session.sparkContext._gateway)  # type: ignore[no-untyped-call]
 
 

@@ -1,4 +1,4 @@
-"""Files in any file system that Hadoop knows, written as Spark writes the logs of a checkpoint."""
+"""Files in any of Hadoop's file systems, written in the way Spark writes the logs of a checkpoint."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from slackwater.spark.shim.internals import STREAMING, class_name
 
 MANAGER = f"{STREAMING}.checkpointing.CheckpointFileManager"
 LARGE = 1 << 16
-"""Bytes from which on a file goes to the JVM by way of the disk: py4j writes them as text."""
+"""Bytes from which a file is passed to the JVM through the disk. Larger: slower, since py4j sends bytes as text."""
 
 
 def default_scheme(session: SparkSession) -> str:
-    """Return the scheme of the file system that paths without one are in."""
+    """Return the scheme of the default file system, which paths without a scheme use."""
     address = session._jsparkSession.sessionState().newHadoopConf().get("fs.defaultFS", "file:///")
     return str(address).partition(":")[0].lower()
 
 
 class HadoopFiles:
-    """The file system of one address. `spark.sql.streaming.checkpointFileManagerClass` says how files are written."""
+    """The file system of one address. `spark.sql.streaming.checkpointFileManagerClass` sets how files are written."""
 
     def __init__(self, session: SparkSession, address: str) -> None:
         jvm: Any = session._jvm
@@ -30,11 +30,11 @@ class HadoopFiles:
         for part in class_name(session, MANAGER).split("."):
             found = getattr(found, part)
         self._settings = session._jsparkSession.sessionState().newHadoopConf()
-        self._at(address).getFileSystem(self._settings)  # says what is wrong; the manager says that something is
+        self._at(address).getFileSystem(self._settings)  # its error names the cause, the manager's does not
         self._files = found.create(self._at(address), self._settings)
 
     def read(self, path: str) -> bytes | None:
-        """Return what a file has in it; None if there is no such file."""
+        """Return the content of a file, or None if there is no such file."""
         if not self._files.exists(self._at(path)):
             return None
         stream = self._files.open(self._at(path))
@@ -44,10 +44,10 @@ class HadoopFiles:
             stream.close()
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file whole or not at all, in the place of one that may be there."""
+        """Write a file atomically, replacing an existing one."""
         self._files.mkdirs(self._at(path).getParent())
-        # A file system without `rename` over a file refuses where one is. Whoever writes a file again can do without
-        # the old one: it is of a batch that is repeated, or it is a copy of what is known.
+        # Some file systems cannot rename over an existing file, so it is removed first. That loses nothing: a file is
+        # only written again for a repeated batch, or with known content.
         self.remove(path)
         stream = self._files.createAtomic(self._at(path), True)
         try:
@@ -71,7 +71,7 @@ class HadoopFiles:
                 source.close()
 
     def list(self, folder: str) -> list[str]:
-        """Return the names in a folder; none if there is no such folder."""
+        """Return the names in a folder, none if there is no such folder."""
         if not self._files.exists(self._at(folder)):
             return []
         return sorted(str(each.getPath().getName()) for each in self._files.list(self._at(folder)))
@@ -84,7 +84,7 @@ class HadoopFiles:
         return bool(at.getFileSystem(self._settings).getFileStatus(at).isFile())
 
     def make(self, folder: str) -> None:
-        """Make a folder and those above it."""
+        """Create a folder and its parents."""
         self._files.mkdirs(self._at(folder))
 
     def remove(self, path: str) -> None:

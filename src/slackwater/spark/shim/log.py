@@ -1,4 +1,4 @@
-"""Spark's log: what its JVM, its Python workers and PySpark write goes to one file, never to the terminal."""
+"""Spark's log: one file for the output of the JVM, the Python workers and PySpark, instead of the terminal."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from pyspark.logger import PySparkLogger
 from slackwater.errors import RunError
 
 QUERY_LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger")
-"""Loggers to which PySpark writes every refused query as JSON, by default on standard error."""
+"""The loggers to which PySpark writes every failed query as JSON, by default on standard error."""
 
 _logs: list[Path] = []
-"""The log of the JVM that this process started, if it did."""
+"""The log of the JVM, if this process started it."""
 _named: set[Path] = set()
-"""Logs that an error has named: they outlive the process."""
+"""The logs that an error has named. They are kept when the process ends."""
 
 
 def start_jvm(settings: Mapping[str, str]) -> None:
@@ -39,8 +39,8 @@ def start_jvm(settings: Mapping[str, str]) -> None:
 
 @contextmanager
 def new_log() -> Iterator[BinaryIO]:
-    """Give a file for what the JVM and PySpark write; say what is in it if the JVM does not start."""
-    number, name = tempfile.mkstemp(".log", "slackwater-spark-")  # a name that nobody can have prepared a link under
+    """Yield a file for the output of the JVM and PySpark. Raise its last line as an error if the JVM does not start."""
+    number, name = tempfile.mkstemp(".log", "slackwater-spark-")  # unpredictable, so nobody can place a link there
     os.close(number)
     path = Path(name)
     try:
@@ -59,7 +59,7 @@ def new_log() -> Iterator[BinaryIO]:
 
 
 def with_log(hint: str) -> str:
-    """Return a hint that also names Spark's log, which is then kept; the hint alone in a session of the user."""
+    """Return a hint that also names Spark's log, and keep the log. In a session of the user, return the hint alone."""
     if not _logs:
         return hint
     _named.add(_logs[-1])
@@ -67,7 +67,7 @@ def with_log(hint: str) -> str:
 
 
 def _redirect_loggers(path: Path) -> None:
-    """Let the loggers of PySpark and py4j write to the file; without a handler Python shows their warnings."""
+    """Let the loggers of PySpark and py4j write to the file. Without a handler, Python prints their warnings."""
     handler = logging.FileHandler(path, delay=True)
     for name in QUERY_LOGGERS:
         logger = PySparkLogger.getLogger(name)

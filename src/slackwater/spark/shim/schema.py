@@ -1,4 +1,4 @@
-"""Schemas of Spark and of Arrow."""
+"""Conversion of Spark's schemas to Arrow's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
 ZONE = {"timezone": "UTC"} if "timezone" in signature(to_arrow_schema).parameters else {}
-"""Spark 4.3 asks for the time zone of timestamps. Before that it is always UTC."""
+"""The time zone argument, which Spark 4.3 needs. Older versions always use UTC."""
 
 
 def arrow_schema(schema: StructType) -> pa.Schema:

@@ -1,4 +1,4 @@
-"""This package as a file that workers import from: a cluster need not have it installed."""
+"""Sends this package to workers as a zip file, so that a cluster need not have it installed."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from slackwater.spark.shim.compiled import own_folder
 
 @lru_cache(maxsize=1)
 def ship_package(_application: str) -> None:
-    """Send this package to all workers of an application, once; those that start later get it, too.
+    """Send this package to all workers of an application, once. Workers that start later get it, too.
 
-    The driver starts Python processes as well, one for each stateful operator, with the interpreter of the workers.
-    They do not look at files that were added: they find the package by PYTHONPATH, which functions made from now on
-    bring along.
+    The driver also starts Python processes, one for each stateful operator, with the interpreter of the workers. They
+    ignore files added to the context. They find the package by PYTHONPATH, which functions that are created from now
+    on carry with them.
     """
     context: Any = SparkSession.active().sparkContext
     file = str(make_package(Path(own_folder())))
@@ -30,7 +30,7 @@ def ship_package(_application: str) -> None:
 
 
 def make_package(folder: Path) -> Path:
-    """Write the sources of this package into a zip file that Python can import from."""
+    """Write the sources of this package into a zip file from which Python can import. Return the file."""
     root = Path(str(resources.files("slackwater")))
     file = folder / "slackwater.zip"
     with ZipFile(file, "w") as packed:

@@ -1,4 +1,4 @@
-"""Which versions of Spark were tested, and what is said about the others."""
+"""The tested versions of Spark, and the warning about other versions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 import pyspark
 
 TESTED = ("4.0.5", "4.1.4", "4.2.1", "4.3.0")
-"""The versions that were tested, oldest first; docs/reach.md says with what."""
+"""The tested versions, oldest first; docs/reach.md describes the tests."""
 OLDEST, NEWEST = (4, 0), (4, 3)
 
 
@@ -24,11 +24,11 @@ def minor_of(version: str) -> tuple[int, int]:
 
 
 INSTALLED = minor_of(pyspark.__version__)
-"""The version of Spark that this process runs."""
+"""The version of Spark in this process."""
 
 
 def unsupported(version: str) -> str:
-    """Return what is wrong with a version of Spark; an empty text if it was tested.
+    """Return a warning about a version of Spark, empty if the version was tested.
 
     >>> unsupported("4.1.2")
     ''
@@ -43,6 +43,6 @@ def unsupported(version: str) -> str:
 
 @lru_cache(maxsize=1)
 def warn_unsupported(version: str = pyspark.__version__) -> None:
-    """Warn, once, if this version of Spark was not tested."""
+    """Warn once if this version of Spark was not tested."""
     if problem := unsupported(version):
         warnings.warn(f"{problem}: what it lacks is reported when it is first used", stacklevel=3)

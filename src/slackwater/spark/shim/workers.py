@@ -1,4 +1,4 @@
-"""The Python of Spark's workers: whether it has what this package needs there. A cluster is sent the package itself."""
+"""The check that the Python of Spark's workers has the needed packages. This package itself is sent to a cluster."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from slackwater.spark.shim.shipping import ship_package
 
 NEEDED = ("slackwater", "pyarrow", "pandas", "numpy", "google.protobuf")
 ASKED = 8
-"""How many tasks ask: several, since a cluster has several machines; few, since each may start a process."""
+"""The most tasks that report their packages. Larger: covers more machines, but each task may start a process."""
 PATIENCE = 30
-"""Seconds in which an interpreter must have said which packages it has."""
+"""Seconds to wait for a local interpreter to report its packages. Larger: a hanging one is reported later."""
 MISMATCH = "PYTHON_VERSION_MISMATCH"
 LOOK = """
 import importlib.util, json, sys
@@ -35,11 +35,11 @@ print(json.dumps([sys.version_info[:2], [name for name in sys.argv[1:] if absent
 """
 
 Found: TypeAlias = tuple[list[int], list[str]]
-"""The version of an interpreter, and which of the needed packages it lacks."""
+"""The version of an interpreter, and the needed packages that it lacks."""
 
 
 def require_workers(session: SparkSession) -> None:
-    """Check, once for each application or session of Spark Connect, that its Python workers have this package."""
+    """Raise an error if the Python workers cannot run this package. Checks each application or Connect session once."""
     if is_connect(session):
         _require_of_server(session)
     else:
@@ -64,13 +64,15 @@ def _require(_application: str, master: str, python: str) -> None:
 
 @lru_cache(maxsize=8)
 def _require_of_server(session: SparkSession) -> None:
-    """A server must have the package installed: Spark 4.3 gives what a session sends to the workers of batch queries,
-    and not to those of streams."""
+    """Raise an error if a Connect server's workers cannot run this package, which must be installed there.
+
+    Spark 4.3 gives the files that a session sends to the workers of batch queries, but not to those of streams.
+    """
     _judge("the Python of the Spark Connect server", lambda: _seen_by_worker(session))
 
 
 def _judge(python: str, look: Callable[[], Found]) -> None:
-    """Raise what is wrong with the interpreter of the workers, if anything is."""
+    """Raise an error if the interpreter of the workers is unfit."""
     try:
         version, lacking = look()
     except (OSError, subprocess.SubprocessError, ValueError) as cause:
@@ -92,14 +94,14 @@ def _seen_here(python: str) -> Found:
 
 
 def _seen_by_worker(session: SparkSession) -> Found:
-    """Return what the worker says that lacks most."""
+    """Return the version and missing packages of the worker that lacks most."""
     worst = max(ask_workers(session), key=lambda each: len(each.lacking))
     return list(worst.version), list(worst.lacking)
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a worker says of its Python."""
+    """The Python of a worker, and the packages that it lacks."""
 
     host: str
     python: str
@@ -108,7 +110,7 @@ class Worker:
 
 
 def ask_workers(session: SparkSession, needed: tuple[str, ...] = NEEDED) -> list[Worker]:
-    """Return what the workers say, each answer once."""
+    """Return the distinct answers of the workers."""
 
     def look(_: int) -> tuple[object, ...]:  # nested, so that it is sent by value: a worker may not have this module
         import importlib  # noqa: PLC0415

@@ -1,8 +1,8 @@
-"""Claims: of several runs, one keeps a view.
+"""Claims: exactly one of several runs keeps a view.
 
-On this machine a claim is a lock of the operating system, which ends with its process. A store has no locks. There a
-claim is a file that its owner writes anew every few seconds; a claim that stays the same is that of a run that is gone.
-Should its owner only have been paused, both write the log of the view, and Spark stops the one whose batch is logged.
+On this machine a claim is a lock of the operating system, which ends with its process. Remote stores have no locks.
+There a claim is a file that its owner rewrites every few seconds; if the file stops changing, its run has ended. If the
+owner was only paused, two runs write the log of the view, and Spark stops the one whose batch is already logged.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from uuid import uuid4
 from slackwater.spark.store import LocalFiles, Location
 
 BEAT = 2.0
-"""Seconds between two signs of life. Longer: a run that follows a killed one waits longer. Shorter: more requests."""
+"""Seconds between two signs of life. Larger: the run after a killed one waits longer. Smaller: more requests."""
 PAUSE = 0.05
-"""Seconds between two attempts at a claim that is waited for."""
+"""Seconds between two attempts at a claim. Larger: a waiting run starts later. Smaller: more attempts."""
 MISSED = 3
-"""So many signs of life must be missing before a claim counts as given up."""
+"""The number of missing signs of life after which a claim is given up. Larger: the next run waits longer."""
 
 
 class Claim(Protocol):
-    """What is claimed until it is closed."""
+    """A claim that holds until it is closed."""
 
     def close(self) -> None: ...
 
@@ -52,7 +52,7 @@ class Lock:
 
 
 class Lease:
-    """A claim in a store: a thread writes a sign of life until the claim is closed."""
+    """A claim in a remote store: a thread writes signs of life until the claim is closed."""
 
     def __init__(self, file: Location, beat: float) -> None:
         self.file = file
@@ -85,7 +85,7 @@ class Lease:
 
 
 def claim(file: Location, beat: float = BEAT) -> Claim | None:
-    """Return a claim; None where another run has it."""
+    """Return a claim, or None if another run has it."""
     if isinstance(file.files, LocalFiles):
         return _lock(file)
     return None if _is_alive(file, beat) else Lease(file, beat)
@@ -93,7 +93,7 @@ def claim(file: Location, beat: float = BEAT) -> Claim | None:
 
 @contextmanager
 def waiting_claim(file: Location) -> Iterator[None]:
-    """Wait for a claim, and give it up at the end."""
+    """Wait for a claim, and release it at the end."""
     while (mine := claim(file)) is None:
         time.sleep(PAUSE)
     with mine:
@@ -101,7 +101,7 @@ def waiting_claim(file: Location) -> Iterator[None]:
 
 
 def _lock(file: Location) -> Lock | None:
-    opened = open(str(file), "ab")  # noqa: SIM115, PTH123 (it is open for as long as it is claimed)
+    opened = open(str(file), "ab")  # noqa: SIM115, PTH123 (it stays open as long as it is claimed)
     try:
         fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -111,7 +111,7 @@ def _lock(file: Location) -> Lock | None:
 
 
 def _is_alive(file: Location, beat: float) -> bool:
-    """Return whether somebody gives signs of life."""
+    """Return whether the owner of a claim gives signs of life."""
     before = file.text()
     for _ in range(MISSED if before is not None else 0):
         time.sleep(beat)

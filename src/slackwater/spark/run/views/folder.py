@@ -1,4 +1,4 @@
-"""The folder of a kept view: whose definition it is, its log, the checkpoint of its query, and who keeps it now."""
+"""The folder of a kept view: its definition, its log, the checkpoint of its query, and the claim of its run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from slackwater.spark.store import Location
 
 DEFINITION = "view.json"
 READ = "views.json"
-"""In the checkpoint of a reader: which logs it has read from."""
+"""The file in the checkpoint of a reader that names the logs it has read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """`id` is that of the log: another one under the same name has other rows."""
+    """The folder of a view. `id` identifies its log: a later log under the same name has other rows."""
 
     path: Location
     id: str
@@ -37,12 +37,12 @@ class Folder:
         return self.path / "checkpoint"
 
     def claim(self) -> Claim | None:
-        """Return what keeps the view until it is closed; None where another run keeps it."""
+        """Return the claim on the view, or None if another run keeps the view."""
         return claim(self.path / "lock")
 
 
 def open_folder(place: Location, view: ViewDef) -> Folder:
-    """Return the folder of a view, made if it is new; an error if the name stands for something else there."""
+    """Return the folder of a view, created if it is new. Raise an error if it belongs to another definition."""
     path = place / quote(view.name.lower(), safe="")
     mine = json.loads(json.dumps(to_document(view.query)))
     kept = _made(path, mine)
@@ -56,7 +56,7 @@ def open_folder(place: Location, view: ViewDef) -> Folder:
 
 
 def admit_logs(checkpoint: Location, folders: Mapping[str, Folder]) -> None:
-    """Let a reader go on from its checkpoint, or refuse it: what it has read must be of the same logs."""
+    """Raise an error if the checkpoint of a reader has read other logs; else record the logs in it."""
     file, mine = checkpoint / READ, {name: folder.id for name, folder in sorted(folders.items())}
     kept = _read(file) or {}
     for name, known in kept.items():
@@ -72,7 +72,7 @@ def admit_logs(checkpoint: Location, folders: Mapping[str, Folder]) -> None:
 
 
 def _made(path: Location, mine: Any) -> Any:
-    """Return the definition that a folder has. Of two runs that make it at once, one is first."""
+    """Return the definition in a folder, and write it if there is none. A claim orders runs that do so at once."""
     file = path / DEFINITION
     found = _read(file)
     if found is None:

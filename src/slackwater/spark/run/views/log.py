@@ -1,6 +1,6 @@
-"""The log of a kept view: a folder with a file for every batch, which holds its rows and its punctuation.
+"""The log of a kept view: a folder with a file for every batch, which has its rows and its punctuation.
 
-Both are in one file, so that a reader has both or neither: the rows of a batch are those that its punctuation passed.
+Both are in one file, so that a reader gets both or neither: the rows of a batch are those that its punctuation passed.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ TIMESTAMP = pa.timestamp("us", "UTC")
 
 
 def read_log(session: SparkSession, folder: Location, plan: Plan) -> DataFrame:
-    """What the query that keeps a view, of this plan, writes: rows, and rows with nothing but a punctuation."""
+    """Return the log of a view with this plan as a stream: rows, and rows with only a punctuation."""
     columns = [f"{quoted(field.name)} {field.type}" for field in schema_of(plan)]
     folder.make()
     schema = ", ".join([*columns, f"{CLOCK} timestamp"])
-    # By their names alone: a log that was moved together with its readers' checkpoints is not read once more.
+    # Compare only file names: a log that was moved together with its readers' checkpoints is not read again.
     return session.readStream.schema(schema).option("fileNameOnly", "true").parquet(str(folder))
 
 
 @dataclass(frozen=True, slots=True)
 class LogSink:
-    """Writes a view's batches. A batch that is there already is left: readers may have it, and it is the same."""
+    """Writes a view's batches. A batch that exists is not written again: it is the same, and readers may have it."""
 
     folder: Location
     plan: Plan
@@ -44,21 +44,22 @@ class LogSink:
         self.folder.make()
 
     def write(self, df: DataFrame, batch: Batch) -> None:
-        # The whole batch must run, new or not, for its rows to be counted and its state to be written.
+        # Run the whole batch even if its file exists: its rows must be counted and its state written.
         rows = df.toArrow()
         clock, before = (punctuation_of(self.plan, mark * TICKS_PER_MS) for mark in (batch.punctuation, batch.before))
         file = self.folder / f"{batch.number:09d}.parquet"
         if file.exists() or (clock == before and not rows.num_rows):
             return
         content = BytesIO()
-        # In one group of rows, so that one task reads them, in their order.
+        # One row group, so that one task reads the rows in their order.
         pq.write_table(_with_clock(rows, clock), content, row_group_size=rows.num_rows + 1)
         file.write(content.getvalue())
 
 
 def punctuation_of(plan: Plan, mark: int) -> int:
-    """The punctuation of what a plan yields, where `mark` is that of its streams: the last row of a slot of time is
-    known only when the slot has passed.
+    """Return the punctuation of a plan's result, where `mark` is the punctuation of its streams.
+
+    They differ for samples by time: the last row of a slot is known only when the slot has passed.
 
     >>> from slackwater.algebra.lengths import Kind, Length
     >>> from slackwater.algebra.nodes import Scan

@@ -1,4 +1,4 @@
-"""Plans over what a view's own query has written, in place of what the view would compute."""
+"""Plans that read the log of a view instead of computing the view."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from slackwater.spark.planner.obstacles import obstacles
 from slackwater.spark.planner.ways import MANY_COPIES, copies_of
 
 LOGS = "view."
-"""Before the name of a view: its log as a stream. No declared name has a dot."""
+"""The prefix of the stream that reads a view's log. No declared name contains a dot."""
 ROW_TIME = "__slackwater_row_time"
 """The column of a log with the event time of its rows."""
 
 
 def log_name(view: str) -> str:
-    """The stream that a view's log is.
+    """Return the name of the stream that reads a view's log.
 
     >>> log_name("Rates"), is_log("view.Rates"), is_log("Rates")
     ('view.Rates', True, False)
@@ -45,13 +45,13 @@ def is_log(stream: str) -> bool:
 
 
 def kept_plan(name: str, query: Plan) -> Plan:
-    """The query that keeps a view: what the view yields, each row with its event time."""
+    """Return the query that keeps a view: the rows of the view with their event times."""
     items = [Item(field.name, Expr(field.name, field.type)) for field in schema_of(query)]
     return Emit(Project(Subquery(name, query), (*items, Item(ROW_TIME, Expr("row_time", "timestamp")))))
 
 
 def views_in(plan: Plan, kept: Collection[str] = ()) -> Iterator[View]:
-    """The views that a plan reads, from the top down; what a kept view reads is its own business."""
+    """Yield the views that a plan reads, from the top down, without the views below a kept one."""
     if isinstance(plan, View):
         yield plan
         if plan.name.lower() in kept:
@@ -61,10 +61,10 @@ def views_in(plan: Plan, kept: Collection[str] = ()) -> Iterator[View]:
 
 
 def over_logs(plan: Plan, kept: Collection[str]) -> Plan:
-    """The plan with the views that are kept (by their names in lower case) read from their logs.
+    """Return the plan in which kept views (names in lower case) are read from their logs.
 
-    Under Spark's own operators the event time of a log is no column of the stream, so that nothing has to take it out
-    again; the fused operator takes all columns of its input from the stream.
+    For Spark's own operators the event time of a log is not a column of the stream, so that it need not be removed
+    again. The fused operator reads all columns from the stream.
     """
     plain = _replaced(plan, kept, hidden=True)
     if copies_of(plain) < MANY_COPIES and next(obstacles(over_named_logs(plan, kept)), None) is None:
@@ -73,7 +73,7 @@ def over_logs(plan: Plan, kept: Collection[str]) -> Plan:
 
 
 def over_named_logs(plan: Plan, kept: Collection[str]) -> Plan:
-    """The same, each log under a select list that leaves out its event time."""
+    """Return the result of `over_logs`, with each log under a select list that leaves out its event time."""
     return _replaced(plan, kept, hidden=False)
 
 
@@ -82,7 +82,7 @@ def _replaced(plan: Plan, kept: Collection[str], *, hidden: bool, windowed: bool
         case View() if plan.name.lower() in kept:
             stream = _hidden(plan) if hidden else _named(plan)
             every = instants_of(plan).every
-            # What has boundaries of its own is read at them, unless a window says otherwise.
+            # A view with boundaries is read at its boundaries, unless there is a window over it.
             return Window(stream, every, every) if every.is_time and not windowed else stream
         case Window():
             windowed = True

@@ -1,4 +1,4 @@
-"""Which views of a script are kept by a query of their own, who reads them, and why others are computed inline."""
+"""The decision which views of a script are kept by a query of their own, and why others are computed inline."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from slackwater.spark.planner.ways import Host, way_of
 from slackwater.spark.run.views.reading import kept_plan, over_logs, over_named_logs, views_in
 
 ENOUGH = 2
-"""From so many readers on a view is kept even if nobody asks for it."""
+"""The number of readers from which a view is kept without --views. Larger: more views are computed repeatedly."""
 SIDES = "its late or rejected rows are read, which are those of the stream below the view"
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A query before its views are read from logs: `name` of a pipeline, or of a view (`view NAME`)."""
+    """A query that may read views. `name` is the name of a pipeline, or `view NAME`."""
 
     name: str
     plan: Plan
@@ -31,9 +31,9 @@ class Reader:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A view that is kept: `plan` yields its rows with their times, `run` is that plan over the logs of other views.
+    """A kept view: `plan` yields its rows with their times, `run` is this plan over the logs of other views.
 
-    `readers` are the plans of all that wait for it: their windows, too, are to be closed when its streams end.
+    `readers` are the plans of its readers: their windows must also be closed when its streams end.
     """
 
     view: ViewDef
@@ -48,7 +48,7 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """The views that are kept, each after those that it reads; the pipelines over them; and what is said about it."""
+    """The kept views, each after those that it reads; the pipelines over them; and the notes about each query."""
 
     kept: tuple[Kept, ...]
     pipelines: tuple[Pipeline, ...]
@@ -58,9 +58,9 @@ class Sharing:
 def share(
     views: Sequence[ViewDef], pipelines: Sequence[Pipeline], *, keep: bool = False, sides: Iterable[str] = ()
 ) -> Sharing:
-    """What is read from logs: each view with two readers or more; with `keep`, every view that can be kept.
+    """Return which views are read from logs: those with two readers or more; with `keep`, all that can be kept.
 
-    `pipelines` are as the optimiser left them. `sides` names those whose late or rejected rows are read.
+    `pipelines` are optimised. `sides` names the pipelines whose late or rejected rows are read.
     """
     found = _Found(frozenset(sides), [Reader(each.name, each.plan) for each in pipelines])
     for number, view in reversed(list(enumerate(views))):
@@ -75,9 +75,9 @@ def share(
 
 @dataclass(slots=True)
 class _Found:
-    """What is decided so far, of the last view first: only later ones can read an earlier one.
+    """The decisions so far. The last view is decided first, because only later views can read an earlier one.
 
-    `readings` has who reads each view that is kept, `inline` why a reader computes a view itself.
+    `readings` has the readers of each kept view, `inline` the reason why a reader computes a view itself.
     """
 
     sides: frozenset[str]
@@ -124,7 +124,7 @@ class _Found:
 
 
 def optimised(view: ViewDef) -> Plan:
-    """The plan that keeps a view; no other view is brought in, so that it is the same in every script."""
+    """Return the plan that keeps a view. It is optimised without other views, so that all scripts agree on it."""
     return rewrite(kept_plan(view.name, inside(view))).plan
 
 
@@ -133,7 +133,7 @@ def inside(view: ViewDef) -> Plan:
 
 
 def why_not_kept(view: ViewDef) -> str:
-    """Why a view cannot be a query of its own; empty if it can."""
+    """Return why a view cannot be a query of its own, empty if it can."""
     query = inside(view)
     if schema_of(query).matching("row_time"):
         return "a column of it is named row_time, as the time is that its rows are kept with"
@@ -148,10 +148,10 @@ def why_not_kept(view: ViewDef) -> str:
 
 
 def why_not_read(plan: Plan, view: ViewDef, logs: Collection[str]) -> str:
-    """Why a query cannot read a view from its log; empty if it can.
+    """Return why a query cannot read a view from its log, empty if it can.
 
-    Rows of a log are in the order of their times. Of rows with the same time the order is known only within the
-    buckets in which the fused operator made them, so that a query which depends on it must have the same ones.
+    The rows of a log are ordered by time. The order of rows with equal times is known only within the buckets of the
+    fused operator that made them. A query that depends on this order must have the same buckets.
     """
     if emits_changes(plan):
         return "EMIT CHANGES follows the rows of the view through their lives"

@@ -1,6 +1,6 @@
 package slackwater;
 
-/** How often each number came: those near the first by their place in an array, others in a table. */
+/** Counts of numbers: those near the first one in an array, the others in a hash table. */
 class Counts {
     private static final int NEAR = 1 << 17;
     private int[] near = null;
@@ -52,7 +52,7 @@ class Counts {
         for (int i = 0; i < value.length; i++) if (count[i] != 0) put(value[i], count[i]);
     }
 
-    /** First those near the base, place and count in one number, then the others, each as two. */
+    /** Writes first the numbers near the base, place and count in one long, then the others, two longs each. */
     void write(Longs out) {
         out.add(base);
         out.add(used);

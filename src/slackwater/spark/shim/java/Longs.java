@@ -2,7 +2,7 @@ package slackwater;
 
 import java.util.Arrays;
 
-/** Numbers in a row. */
+/** A growing array of longs. */
 class Longs {
     long[] values = new long[16];
     int size = 0;
@@ -12,7 +12,7 @@ class Longs {
         values[size++] = value;
     }
 
-    /** Keeps every other one, from the first. */
+    /** Keeps every other value, beginning with the first. */
     void halve() {
         int kept = (size + 1) / 2;
         for (int i = 0; i < kept; i++) values[i] = values[2 * i];

@@ -5,8 +5,8 @@ import java.util.function.LongBinaryOperator;
 import org.apache.spark.TaskContext;
 
 /**
- * Numbers the rows that a task reads, within Spark's generated code: the number of the batch (0), and the place in it
- * (1), which is by partition, then in the order in which the task reads the rows.
+ * Numbers the rows that a task reads, within Spark's generated code. Returns the number of the batch (for 0) or the
+ * place in the batch (for 1): by partition, then in the order in which the task reads the rows.
  */
 public class Places implements LongBinaryOperator, Serializable {
     private transient boolean begun;
@@ -17,7 +17,7 @@ public class Places implements LongBinaryOperator, Serializable {
         return which == 0L ? batch : next++;
     }
 
-    /** Spark evaluates small tables on the driver, where there is no task. */
+    /** Starts numbering. Spark evaluates small tables on the driver, where there is no task. */
     private void begin(TaskContext context) {
         begun = true;
         if (context == null) return;

@@ -24,10 +24,10 @@ import org.apache.spark.sql.types.MetadataBuilder;
 import scala.runtime.AbstractPartialFunction;
 
 /**
- * Gives every query that uses a gauge its policy, once, and its operators the delay of the watermark.
+ * Installs the steering of the watermark in every query that uses a gauge, once, and tells its operators the delay.
  *
- * Spark applies its rules whenever it optimises a plan, and so in the thread of a query before the first batch of a run,
- * even if none of its tasks will be sent. This one changes only what reads the delay: dropDuplicatesWithinWatermark.
+ * Spark applies its rules whenever it optimises a plan: also in the thread of a query before the first batch of a run,
+ * even if that batch has no tasks. This rule changes only dropDuplicatesWithinWatermark, which reads the delay.
  */
 public class Watch extends Rule {
     private static final String MARK = "spark.watermarkDelayMs";
@@ -35,17 +35,17 @@ public class Watch extends Rule {
     private final String folder;
     private final int far;
     private Function controllers;
-    /** By query a weak reference to what steers it, which its tracker holds; an empty one if it has no gauge. */
+    /** For each query a weak reference to its steering, which its tracker owns; empty if the query has no gauge. */
     private final Map watched = Collections.synchronizedMap(new WeakHashMap());
 
-    /** Where to leave what is asked, and the delay of our watermarks in days. */
+    /** Takes the folder for questions to the controllers, and the delay of our watermarks in days. */
     public Watch(SparkSession session, String folder, int far) {
         this.session = session;
         this.folder = folder;
         this.far = far;
     }
 
-    /** Whom to ask for punctuations. */
+    /** Sets the controllers, which are asked for punctuations. */
     public Watch asking(Function controllers) {
         this.controllers = controllers;
         return this;
@@ -79,8 +79,8 @@ public class Watch extends Rule {
     }
 
     /**
-     * The operator over the same columns, with the present delay in the mark of the event time: it forgets a row when
-     * the watermark is so far beyond it. The mark that a DataFrame is made with knows no delay.
+     * Returns the operator with the current delay in the metadata of its event time column: it forgets a row when the
+     * watermark is this far after the row. The metadata from when the DataFrame was made has no current delay.
      */
     private static LogicalPlan delayed(LogicalPlan plan, long delay) {
         LogicalPlan child = (LogicalPlan) plan.children().head();
@@ -107,7 +107,7 @@ public class Watch extends Rule {
         return scala.jdk.javaapi.CollectionConverters.asScala(values).toSeq();
     }
 
-    /** The query whose thread this is, if it is one that plans a batch. */
+    /** Returns the query that plans a batch in this thread, or null. */
     private MicroBatchExecution planning() {
         String id = session.sparkContext().getLocalProperty(Gauge.QUERY);
         StreamingQuery found = id == null ? null : session.streams().get(id);
