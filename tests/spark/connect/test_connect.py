@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from tests.docs.blocks import ROOT
+from tests.docs.blocks import ROOT, blocks
 from tests.spark.conformance import expected
 from tests.spark.planner.fused.test_changes import expected as expected_changes
 from tests.spark.streams import write_batch
@@ -46,6 +47,16 @@ QUERIES = {
     "changes": "SELECT id, COUNT(*) AS n FROM S [RANGE 30 seconds DRATIO 9%] GROUP BY id EMIT CHANGES",
 }
 PATIENCE = 280
+PIPELINE = """
+name: connect
+storage: file://{folder}/storage
+configuration:
+  spark.sql.shuffle.partitions: "2"
+  spark.sql.streaming.stateStore.providerClass: org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider
+libraries:
+  - glob:
+      include: counts.py
+"""
 
 
 def batches() -> list[pa.Table]:
@@ -137,6 +148,26 @@ def test_queries_give_the_rows_of_the_interpreter(answers: dict[str, Any], name:
     (account,) = answers["found"][name]["accounts"].values()
     assert Account(**account) == accounts()[-1]
     assert account["late"] > 0
+
+
+@pytest.mark.slow
+def test_a_declarative_pipeline_reads_a_controlled_stream(tmp_path: Path):
+    """The example of docs/connect.md under `spark-pipelines run`."""
+    for number, batch in enumerate(batches()):
+        write_batch(tmp_path / "in", number, dict(zip(batch.column_names, batch.columns, strict=True)))
+    (program,) = [block.text for block in blocks("py") if block.file.name == "connect.md"]
+    limited = program.replace(".readStream", '.readStream.option("maxFilesPerTrigger", 1)')
+    (tmp_path / "counts.py").write_text(limited.replace("/data/in", str(tmp_path / "in")))
+    (tmp_path / "spark-pipeline.yml").write_text(PIPELINE.format(folder=tmp_path))
+    command = [str(Path(sys.executable).with_name("spark-pipelines")), "run"]
+    pythons = dict.fromkeys(("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON"), sys.executable)
+    environment = {**os.environ, **pythons, "SPARK_TESTING": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr.decode()[-3000:]
+    found = pa.concat_tables(map(pq.read_table, sorted((tmp_path / "spark-warehouse" / "counts").glob("*.parquet"))))
+    ends = found["window"].combine_chunks().field("end").cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    wanted = expected(rewrite(bind_query(DATAFRAME, CATALOG)).plan, {"S": feed()})
+    assert Counter(zip(ends.to_pylist(), found["count"].to_pylist(), strict=True)) == wanted
 
 
 def test_watermarks_are_the_punctuations_of_the_controller(answers: dict[str, Any]):
