@@ -73,7 +73,7 @@ def test_every_estimator_and_yardstick_is_compared(trace: Path):
 
 def test_the_advice_says_what_holds_the_punctuation_at_the_end(trace: Path):
     found = advise(request(trace))
-    assert re.fullmatch(r"[\d.]+% of the last [\d,]+ rows were later than 0\.\d+ s", found.holds)
+    assert re.fullmatch(r"at most [\d.]+% of the last [\d,]+ rows were later than 0\.\d+ s", found.holds)
     assert found.document()["holds"] == found.holds and found.holds in found._repr_html_()
 
 

@@ -278,7 +278,7 @@ def test_it_says_what_holds_the_punctuation():
     assert control.explain().startswith("waiting for the stream to show its delays: 100 rows in 0.9")
     for start in range(100, 20_000, 100):
         control.observe(late[start : start + 100], time[start : start + 100], np.arange(100) % 4)
-    assert control.explain() == "1.000% of the last 19,990 rows were later than 0.968 s"
+    assert control.explain() == "at most 1.000% of the last 19,990 rows were later than 0.968 s"
     for start in range(20_000, 40_000, 100):
         control.observe(late[start : start + 100], time[start : start + 100], np.arange(100) % 3)
     assert control.explain().startswith("waiting for sender 3, silent for 200 s, owes about 4,")

@@ -198,7 +198,7 @@ class Budget:
         >>> budget, time = Budget(0.01, unit="ms"), np.arange(20_000) * 10
         >>> reached = budget.observe(time - np.arange(20_000) % 50 * 40, time)
         >>> budget.explain()
-        '4.047% of the last 256 rows were later than 1.44 s'
+        'at most 4.047% of the last 256 rows were later than 1.44 s'
         """
         delay = self._delay()
         if not self._released:
@@ -207,7 +207,7 @@ class Budget:
         if waiting := self._senders.waiting(self._aim(delay)):
             silent = self._seconds(waiting.silent)
             return f"waiting for sender {waiting.key}, silent for {silent}, owes about {waiting.owed:,.0f} rows"
-        return f"{delay.level:.3%} of the last {delay.rows:,} rows were later than {self._seconds(delay.ticks)}"
+        return f"at most {delay.level:.3%} of the last {delay.rows:,} rows were later than {self._seconds(delay.ticks)}"
 
     def _seconds(self, ticks: float) -> str:
         return f"{ticks / self._ticks:.3g} s"
