@@ -12,7 +12,7 @@ from slackwater.spark.run.progress import Control, Progress
 from slackwater.spark.run.rejections import Rejections
 from slackwater.spark.watermark.punctuate import Account
 
-ACCOUNT = Account(rows=10, late=1, untimed=2)
+ACCOUNT = Account(rows=10, late=1, untimed=2, lost=1)
 
 
 def shown(rows: list[Row]) -> list[str]:
@@ -43,6 +43,7 @@ def test_the_summary_accounts_for_every_row_and_says_what_a_changelog_refused():
     line, *_, edits, other = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
     assert ", 3 refused" in line
     assert "10 rows in = 7 on time + 1 late + 2 rejected" in edits and edits.endswith("; 3 refused in this run")
+    assert "late 10.00% of 1% allowed, 1 lost; " in edits
     assert "refused" not in other
 
 

@@ -24,6 +24,7 @@ from slackwater.semantics import Answer, Batch, Feed, interpret
 from slackwater.spark.planner import plan as planning
 from slackwater.spark.shim.schema import arrow_schema
 from slackwater.spark.watermark.control import CLOCK
+from slackwater.spark.watermark.readings import read
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TIMESTAMP = pa.timestamp("us", "UTC")
@@ -36,8 +37,10 @@ class Punctuations:
         self.latest = list(accumulate((each.punctuation or 0 for each in feed.batches), max))
         self.answer = "0 0 0 0"
         self.seen = None
+        self.lost = 0
 
-    def step(self, batch: int, _: object) -> None:
+    def step(self, batch: int, readings: list[bytes]) -> None:
+        self.lost += read(readings, in_arrival_order=True).lost
         mark = self.latest[min(batch, len(self.latest) - 1)] // 1_000
         self.answer = f"{mark} 0 0 0"
 

@@ -77,11 +77,23 @@ def advice_html(advice: Advice) -> str:
 
 def accounts_html(accounts: Mapping[str, Any]) -> str:
     """Return the accounts of a query as a table: what became of the rows of each stream, and where it stands."""
-    headings = ("stream", "rows", "on time", "late", "rejected", "suspect", "held", "mean hold", "punctuation, UTC")
+    headings = (
+        "stream",
+        "rows",
+        "on time",
+        "late",
+        "lost",
+        "rejected",
+        "suspect",
+        "held",
+        "mean hold",
+        "punctuation, UTC",
+    )
     rows = [
         (
-            name, f"{each.rows:,}", f"{each.on_time:,}", f"{each.late:,}", f"{each.untimed:,}", f"{each.suspect:,}",
-            f"{each.held:,}", seconds(each.held_time / max(1, each.on_time) / 1_000), _moment(each.punctuation),
+            name, f"{each.rows:,}", f"{each.on_time:,}", f"{each.late:,}", f"{each.lost:,}", f"{each.untimed:,}",
+            f"{each.suspect:,}", f"{each.held:,}", seconds(each.held_time / max(1, each.on_time) / 1_000),
+            _moment(each.punctuation),
         )
         for name, each in accounts.items()
     ]  # fmt: skip

@@ -197,10 +197,11 @@ def _views(record: Progress) -> str:
 
 def _accounted(control: Control) -> str:
     account = control.account
+    lost = f", {account.lost:,} lost" if account.late else ""
     refused = "" if control.refused is None else f"; {control.refused:,} refused in this run"
     return (
         f"{control.stream}: {account.rows:,} rows in = {account.on_time:,} on time + {account.late:,} late + "
-        f"{account.untimed:,} rejected; late {control.ratio:.2%} of {_limit(control)}; "
+        f"{account.untimed:,} rejected; late {control.ratio:.2%} of {_limit(control)}{lost}; "
         f"mean hold {_seconds(control.hold)}; {account.suspect:,} stamped in the future{_given_up(account)}{refused}"
     )
 

@@ -28,8 +28,13 @@ def batch_of(checkpoint: Location, number: int) -> Batch:
     """Return the batch that a query is at, as its logs have it: the same however often the batch is repeated."""
     run = json.loads((checkpoint / "metadata").text() or "{}")["id"]
     logged = _logged(checkpoint, number)
-    before = _logged(checkpoint, number - 1)["batchWatermarkMs"] if number else 0
+    before = watermark_of(checkpoint, number - 1)
     return Batch(number, run, logged["batchWatermarkMs"], before, logged["batchTimestampMs"])
+
+
+def watermark_of(checkpoint: Location, number: int) -> int:
+    """Return the watermark in a batch, in ms; 0 before the first batch."""
+    return int(_logged(checkpoint, number)["batchWatermarkMs"]) if number >= 0 else 0
 
 
 def partitions_kept(checkpoint: Location) -> int | None:

@@ -50,9 +50,11 @@ def test_late_and_rejected_rows_are_those_of_the_interpreter(spark, tmp_path, qu
     ((main, sides),) = arranged(rewritten(script))
     rows, _ = _written(spark, READINGS, feed, len(feed.batches), tmp_path)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steering, "Control", partial(Punctuations, feed))
+        control = Punctuations(feed)
+        patch.setattr(steering, "Control", lambda *_: control)
         list(start(main, {"Readings": rows}, tmp_path / "check", Manner(available_now=True), sides=sides).progress())
     answer = interpret(script.pipelines[0].plan, {"Readings": feed})
+    assert control.lost == len(answer.lost) > 0
     expected = Counter(
         (*each.row.values(), each.late_by, each.punctuation, each.missed)
         for each in answer.late
@@ -112,7 +114,9 @@ def test_each_of_several_streams_has_its_own_late_rows(spark, tmp_path, query):
         found = Counter(tuple(map(_plain, row)) for row in spark.table(f"late_{name}").collect())
         assert found == expected
         assert accounts[name].late == expected.total()
+        assert accounts[name].lost == sum(1 for each in answer.lost if each.stream == name)
         assert {each[-1] > 0 for each in expected} == {True, False}, "some missed windows, some did not"
+    assert sum(each.lost for each in records) == len(answer.lost) > 0
     bad = [each for each in answer.rejected if each.stream == "Events"]
     assert spark.table("bad").count() == accounts["Events"].untimed == len(bad) > 0
 

@@ -57,7 +57,7 @@ def compile_plan(plan: Plan, streams: Inputs, ticks: DataFrame | None = None, fo
     DataFrames the answer is that over the whole input, in which nothing is late. `form` is how changes are written;
     `ticks` tell of time that passes while no row comes.
     """
-    reads = Reads(ticks)
+    reads = Reads(ticks, plan)
     if way_of(plan, placed=reads.host(session_of(streams)) == GAUGE).host is Host.FUSED:
         return fuse(plan, streams, reads, form)
     covers = tuple(covered(plan, is_entry))

@@ -129,7 +129,7 @@ def _compiled(
     """The result; in one column if sides are `read`, beside those of what the operator of the query refuses."""
     refused = {entry.scan.stream: column for column, entry in read.items() if isinstance(entry, Refusing)}
     if refused:
-        return with_refused(plan, streams, Reads(ticks), form, RESULT, refused)
+        return with_refused(plan, streams, Reads(ticks, plan), form, RESULT, refused)
     rows = compile_plan(plan, streams, ticks, form)
     return tagged(rows, RESULT) if read else rows
 

@@ -30,7 +30,14 @@ TOLD = "controls"
 """Beside that count, in the same metric: what the controls say of the batch, as JSON."""
 ANSWER = "answer"
 """And one of the result rows as JSON, where somebody wants to see it."""
-COUNTED = {"rows_in": "rows", "late": "late", "rejected": "untimed", "suspect": "suspect", "held_time": "held_time"}
+COUNTED = {
+    "rows_in": "rows",
+    "late": "late",
+    "lost": "lost",
+    "rejected": "untimed",
+    "suspect": "suspect",
+    "held_time": "held_time",
+}
 """What a record counts, by what an account calls it."""
 
 
@@ -79,7 +86,8 @@ class Control:
 class Progress:
     """One batch of a pipeline: counts are of this batch, `controls` and `held` of everything since the start.
 
-    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two. So are the rows that a
+    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two, `lost` ones are late and
+    were left out of an answer. So are the rows that a
     changelog `refused`, when their time came: they may have come in an earlier batch. Beside these it counts the
     `rows_read` from views, in order and none of them late; `views` names the logs. The batch ended `at` this time, in
     ms since 1970, in the `run` of this id; `parts` is how many ms each part of it took, as Spark calls them. `answer`
@@ -107,6 +115,7 @@ class Progress:
     parts: Mapping[str, int] = field(default_factory=dict)
     state_rows: int = 0
     answer: str | None = None
+    lost: int = 0
 
     @property
     def on_time(self) -> int:
@@ -237,7 +246,8 @@ def accounts(query: StreamingQuery) -> Accounts:
     The control of a DataFrame has the name of its event time. A query that has ended is still known, until another
     begins with its checkpoint.
 
-    Of an account, `rows` = `on_time` + `late` + `untimed` (without an event time); `punctuation` is the watermark,
+    Of an account, `rows` = `on_time` + `late` + `untimed` (without an event time), `lost` rows are late and were left
+    out of an answer; `punctuation` is the watermark,
     `newest` the newest event time, `furthest` that of suspect rows as well, `clock` the latest arrival, in milliseconds
     since 1970; `suspect` counts rows that are stamped further than SKEW after their arrival; `held` rows wait now, and
     `held_time / on_time` is for how many milliseconds one has waited on average; `capped` rows came while WITHIN, SLACK

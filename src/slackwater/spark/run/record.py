@@ -8,8 +8,8 @@ from slackwater.spark.run.progress import Control, Progress
 
 VERSION = 1
 ACCOUNTED = (
-    "rows", "on_time", "late", "suspect", "held", "held_time", "punctuation", "newest", "clock", "silence", "capped",
-    "capped_time",
+    "rows", "on_time", "late", "lost", "suspect", "held", "held_time", "punctuation", "newest", "clock", "silence",
+    "capped", "capped_time",
 )  # fmt: skip
 
 
@@ -33,6 +33,7 @@ def record_of(progress: Progress) -> dict[str, Any]:
         "rows_out": progress.rows_out,
         "on_time": progress.on_time,
         "late": progress.late,
+        "lost": progress.lost,
         "rejected": progress.rejected,
         "suspect": progress.suspect,
         "refused": progress.refused,

@@ -10,13 +10,14 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NumericType, TimestampType
 
-from slackwater.algebra.nodes import Policy
+from slackwater.algebra.nodes import Plan, Policy
 from slackwater.errors import InputError, nearest
 from slackwater.spark.relation import quoted
 from slackwater.spark.watermark import policy as policies
 from slackwater.spark.watermark.accounts import control_name
 from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks
 from slackwater.spark.watermark.hosts import GAUGE, ROWS, host_of
+from slackwater.spark.watermark.lateness import extents_of
 from slackwater.spark.watermark.rows_host import CLOCK, punctuation_rows
 from slackwater.spark.watermark.spec import Spec
 
@@ -113,10 +114,12 @@ def controlled(
 class Reads:
     """The streams of one query as they are read: of each, its controller takes notice once.
 
-    `ticks` (see `Tick`) tell of time that passes while no row comes.
+    `ticks` (see `Tick`) tell of time that passes while no row comes. With the `plan` of the query a controller knows
+    which of its late rows are lost: those that missed a window. Without it a row is lost if its place is gone.
     """
 
     ticks: DataFrame | None = None
+    plan: Plan | None = None
     done: dict[str, DataFrame | None] = field(default_factory=dict)
     """By the name of each control: its punctuations, if they come as rows of the plan."""
     clocks: dict[str, DataFrame | None] = field(default_factory=dict)
@@ -140,7 +143,9 @@ class Reads:
             return df
         rows = df
         if control not in self.done:
-            spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
+            extents = () if self.plan is None else extents_of(self.plan, name)
+            in_order, named = arrival is not None, source is not None
+            spec = Spec(control, policy, in_arrival_order=in_order, named=named, extents=extents)
             clocks = event_time, arrival, source
             in_plan = self.host(df.sparkSession) == ROWS
             self.done[control] = punctuation_rows(df, spec, *clocks) if in_plan else None

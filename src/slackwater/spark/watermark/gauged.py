@@ -76,7 +76,8 @@ def _gauge(session: SparkSession, spec: Spec) -> Any:
     controls = controls_of(session)
     watch_queries(session, controls, controls.folder, FAR)
     name = f"{next(_numbers):09d}"
-    return new_gauge(session, name, spec.text, controller_of(spec.policy).skew, MOST)
+    extents = " ".join(str(each) for extent in spec.extents for each in extent)
+    return new_gauge(session, name, spec.text, controller_of(spec.policy).skew, MOST, extents)
 
 
 def controls_of(session: SparkSession) -> Controls:

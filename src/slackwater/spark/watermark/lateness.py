@@ -51,6 +51,16 @@ def uses(plan: Plan, extent: Instants | None = None) -> Iterator[tuple[Scan, Ins
                 yield from uses(each)
 
 
+def extents_of(plan: Plan, stream: str) -> tuple[tuple[int, int], ...]:
+    """Return RANGE and SLIDE, in ticks, of the windows through which a plan reads a stream.
+
+    None are returned if some operator reads rows by their place: a place is gone before any window of its row is.
+    """
+    found = [extent for scan, extent in uses(plan) if scan.stream == stream]
+    pairs = [(each.window.amount, each.every.amount) for each in found if each is not None and each.window is not None]
+    return tuple(dict.fromkeys(pairs)) if len(pairs) == len(found) else ()
+
+
 def _missed(time: Column, extent: Instants | None, batch: Batch) -> Column:
     """How many boundaries of the row's extents had been passed in the batch before: its extents are gone since."""
     passed = F.lit(batch.before * TICKS)

@@ -17,7 +17,7 @@ from slackwater.spark.watermark.readings import Batch, Reading
 EPOCH = 0
 """Spark's watermark starts here: a row before 1970 is late to every query that has a watermark."""
 VERSION = 1
-LATER = {"furthest", "capped", "capped_time", "ahead"}
+LATER = {"furthest", "capped", "capped_time", "ahead", "lost"}
 """What accounts of version 1 did not have from the start: a checkpoint may lack them."""
 EVERY_ROW = -1
 """In the place of the furthest row of a tick, and of the watermark that goes ahead: every row is released."""
@@ -33,6 +33,9 @@ class Account:
 
     rows         all rows = `on_time` + `late` + `untimed`, exactly
     late         rows behind the punctuation when they came; `late / rows` is held against DRATIO
+    lost         late rows that an answer left out, since it was given before they came: they missed a window, or their
+                 place among the rows. Of a DataFrame the windows are not known: its late rows that missed their place,
+                 which a window of the query may still take in
     untimed      rows without an event time
     suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
     punctuation  what has happened before it is taken to be complete: the watermark. 0 before there is one
@@ -62,6 +65,7 @@ class Account:
     capped: int = 0
     capped_time: int = 0
     ahead: int = EPOCH
+    lost: int = 0
 
     @property
     def on_time(self) -> int:
@@ -121,6 +125,7 @@ def observed(controller: Controller, before: Account, reading: Reading) -> Accou
         punctuation=max(before.punctuation, EPOCH if progress.punctuation == NO_PUNCTUATION else progress.punctuation),
         rows=before.rows + rows,
         late=before.late + counts.late,
+        lost=before.lost + reading.lost,
         untimed=before.untimed + rows - counts.late - counts.on_time,
         suspect=before.suspect + counts.suspect,
         held=progress.held,

@@ -13,7 +13,7 @@ from slackwater.disorder.tally import LAST, Tally
 
 NONE = EARLIEST
 HEAD = 9
-SUMS = 10
+SUMS = 11
 CLOSE = 1 << 20
 """Values that lie this close together are counted by their place: a larger array would take longer than a sort."""
 LISTED, ADDED_UP = 0, 1
@@ -58,10 +58,14 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The readings of all partitions: a batch of rows, and `sums` of them where not all are listed."""
+    """The readings of all partitions: a batch of rows, and `sums` of them where not all are listed.
+
+    `lost` rows missed a window, or their place.
+    """
 
     batch: Batch
     sums: Sums | None = None
+    lost: int = 0
 
 
 class Cut:
@@ -94,17 +98,18 @@ def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
     silence, beyond, newest, furthest = (_told(heads[:, place]) for place in (4, 5, 6, 7))
     tick = silence or 0, beyond, newest or 0, furthest or 0
     sums = np.array([cut.take(SUMS) for cut in cuts], np.int64).reshape(-1, SUMS)
+    lost = int(sums[:, 10].sum())
     kinds = set(heads[:, 8].tolist())
     if kinds == {ADDED_UP}:
         empty = np.empty(0, np.int64)
-        return Reading(Batch(rows, empty, empty, None, *tick), _added_up(sums, _tally(sums, cuts)))
+        return Reading(Batch(rows, empty, empty, None, *tick), _added_up(sums, _tally(sums, cuts)), lost)
     event, arrival, source = _joined([[cut.listed() for _ in range(3)] for cut in cuts])
     if in_arrival_order and np.any(arrival[1:] < arrival[:-1]):
         order = np.argsort(arrival, kind="stable")
         event, arrival = event[order], arrival[order]
         source = source[order] if len(source) else source
     batch = Batch(rows, event, arrival, source if len(source) else None, *tick)
-    return Reading(batch, None if LISTED in kinds or not kinds else _added_up(sums, None))
+    return Reading(batch, None if LISTED in kinds or not kinds else _added_up(sums, None), lost)
 
 
 def write_listed(rows: int, event: Times, arrival: Times, source: Times) -> bytes:

@@ -16,6 +16,8 @@ class Spec:
     policy: Policy
     in_arrival_order: bool
     named: bool
+    extents: tuple[tuple[int, int], ...] = ()
+    """RANGE and SLIDE, in ticks, of the windows that read the stream; none if rows are read by their place."""
 
     @property
     def text(self) -> str:
@@ -30,4 +32,5 @@ class Spec:
     @classmethod
     def of(cls, text: str) -> Spec:
         given = json.loads(text)
-        return cls(**{**given, "policy": Policy(**given["policy"])})
+        extents = tuple((length, slide) for length, slide in given["extents"])
+        return cls(**{**given, "policy": Policy(**given["policy"]), "extents": extents})

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from slackwater.algebra.policies import effective
 from slackwater.disorder import Controller
 from slackwater.errors import SlackwaterError
+from slackwater.spark.batches import watermark_of
 from slackwater.spark.shim.compiled import own_folder
 from slackwater.spark.shim.driver import active_queries
 from slackwater.spark.store import locate
@@ -117,6 +118,11 @@ class Run:
         return json.dumps({name: each.document for name, each in self.controls.items() if each.seen})
 
 
+def watermark_before(request: Request) -> int:
+    """Return the watermark of the batch before, by which windows were emitted, as Spark logged it."""
+    return watermark_of(locate(request.checkpoint, SparkSession.active()), request.batch - 1)
+
+
 class Controls:
     """The controllers of all queries of a Spark application, in the form in which its driver can call them.
 
@@ -152,7 +158,8 @@ class Controls:
             if request.what == END:
                 control.step(request.batch, readings)
             answers.append(control.answer)
-        return " ".join(answers)
+        before = 0 if request.what == END else watermark_before(request)
+        return " ".join(f"{answer} {before}" for answer in answers)
 
     def _control(self, run: Run, name: str, spec: Spec, request: Request) -> Control:
         if name not in run.controls:

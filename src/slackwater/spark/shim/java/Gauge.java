@@ -33,17 +33,23 @@ public class Gauge implements LongBinaryOperator, Serializable {
     final transient String spec;
     private final long skew, most;
     private final CollectionAccumulator readings;
-    /** By query: the batch for which the rest is said, the punctuation that acts in it, and the kind of reading. */
+    /** Pairs of RANGE and SLIDE of the windows that read the stream; none if rows are read by their place. */
+    private final long[] extents;
+    /** By query: the batch for which the rest is said, the punctuation in it, the kind of reading, and the watermark of
+     * the batch before. */
     final ConcurrentHashMap settings = new ConcurrentHashMap();
     private final transient Map pending = new HashMap();
     private transient Reading reading;
 
-    public Gauge(String name, String spec, long skew, long most, CollectionAccumulator readings) {
+    public Gauge(String name, String spec, long skew, long most, String extents, CollectionAccumulator readings) {
         this.name = name;
         this.spec = spec;
         this.skew = skew;
         this.most = most;
         this.readings = readings;
+        String[] each = extents.isEmpty() ? new String[0] : extents.split(" ");
+        this.extents = new long[each.length];
+        for (int i = 0; i < each.length; i++) this.extents[i] = Long.parseLong(each[i]);
     }
 
     public String toString() {
@@ -71,7 +77,7 @@ public class Gauge implements LongBinaryOperator, Serializable {
             boolean known = setting != null && setting[0] == batch;
             // All tasks of a batch together list no more rows than one task may: they all meet in the driver.
             long share = Math.max(LAST, most / Math.max(1, context.numPartitions()));
-            reading = new Reading(readings, batch, skew, share, known ? setting[2] : 0L, known ? setting[1] : 0L);
+            reading = new Reading(readings, skew, share, known ? setting : new long[] {batch, 0L, 0L, 0L}, extents);
             context.addTaskCompletionListener((TaskCompletionListener) reading);
         }
         return reading;

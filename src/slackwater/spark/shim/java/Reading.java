@@ -13,12 +13,13 @@ import org.apache.spark.util.TaskCompletionListener;
  */
 class Reading implements TaskCompletionListener {
     private final CollectionAccumulator readings;
-    private final long batch, skew, most, punctuation, kind;
+    private final long batch, skew, most, punctuation, kind, passed;
+    private final long[] extents;
     final long[] tick = {Gauge.NONE, Gauge.NONE, Gauge.NONE, Gauge.NONE};
     boolean named = false;
     long sender = 0;
     private long rows = 0, untimed = 0;
-    private long late = 0, early = 0, suspect = 0, onTime = 0, waiting = 0;
+    private long late = 0, lost = 0, early = 0, suspect = 0, onTime = 0, waiting = 0;
     private long latest = Gauge.NONE, newest = Gauge.NONE, furthest = Gauge.NONE, stride = 1, met = 0;
     private final Longs events = new Longs(), arrivals = new Longs(), senders = new Longs(), unstamped = new Longs();
     private final Longs lastEvents = new Longs(), lastArrivals = new Longs();
@@ -26,13 +27,30 @@ class Reading implements TaskCompletionListener {
     private long newestBefore = Gauge.NONE, clockBefore = Gauge.NONE;
     private final Counts times = new Counts(), delays = new Counts();
 
-    Reading(CollectionAccumulator readings, long batch, long skew, long most, long kind, long punctuation) {
+    /** The setting: the batch, the punctuation in it, the kind of reading, and the watermark of the batch before. */
+    Reading(CollectionAccumulator readings, long skew, long most, long[] setting, long[] extents) {
         this.readings = readings;
-        this.batch = batch;
+        this.batch = setting[0];
         this.skew = skew;
         this.most = most;
-        this.kind = kind;
-        this.punctuation = punctuation;
+        this.punctuation = setting[1];
+        this.kind = setting[2];
+        this.passed = setting[3];
+        this.extents = extents;
+    }
+
+    /**
+     * Whether an answer left a late row out: a window of the row was emitted in an earlier batch, or, without windows,
+     * its place was released in one. The extents are pairs of RANGE and SLIDE in microseconds.
+     */
+    private boolean isLost(long event) {
+        if (extents.length == 0) return event < passed;
+        long time = event * 1000L;
+        for (int i = 0; i < extents.length; i += 2) {
+            long boundary = (Math.floorDiv(time, extents[i + 1]) + 1L) * extents[i + 1];
+            if (boundary <= Math.min(time + extents[i], passed * 1000L)) return true;
+        }
+        return false;
     }
 
     void add(long event, long arrival) {
@@ -50,6 +68,7 @@ class Reading implements TaskCompletionListener {
     private void enter(long event, long arrival, long sender) {
         if (arrival > latest) latest = arrival;
         if (event > furthest) furthest = event;
+        if (event < punctuation && isLost(event)) lost += 1;
         if (kind != 1) list(event, arrival, sender);
         if (kind == 0) return;
         if (event < punctuation) {
@@ -135,7 +154,8 @@ class Reading implements TaskCompletionListener {
         out.add(untimed);
         for (int i = 0; i < tick.length; i++) out.add(tick[i]);
         out.add(kind);
-        long[] sums = {late, early, suspect, onTime, waiting, latest, newest, newestBefore, clockBefore, furthest};
+        long[] sums = {late, early, suspect, onTime, waiting, latest, newest, newestBefore, clockBefore, furthest,
+            lost};
         for (int i = 0; i < sums.length; i++) out.add(sums[i]);
         if (kind == 1) {
             times.write(out);

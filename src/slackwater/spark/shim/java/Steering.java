@@ -68,7 +68,7 @@ class Steering implements MultipleWatermarkPolicy {
 
     /** Before the first batch of a run: where the controllers stand. */
     void begin(long batch) {
-        standing = set(batch, asked(request("begin", batch, taken(batch))));
+        standing = set(batch, asked(request("begin", batch, taken(batch))), Gauge.NONE);
         release(everything && query.watermarkTracker().currentWatermark() == standing);
     }
 
@@ -80,7 +80,7 @@ class Steering implements MultipleWatermarkPolicy {
             readings = taken(batch);
         }
         long before = standing;
-        standing = set(batch + 1, asked(request("end", batch, readings)));
+        standing = set(batch + 1, asked(request("end", batch, readings)), query.watermarkTracker().currentWatermark());
         long chosen = foreign(marks, standing);
         if (standing < before) takeBack(chosen);
         release(everything && chosen == standing);
@@ -124,8 +124,9 @@ class Steering implements MultipleWatermarkPolicy {
         return delay;
     }
 
-    /** Tells gauges what acts in a batch; gives the watermark of all. */
-    private long set(long batch, String answers) {
+    /** Tells gauges what acts in a batch; gives the watermark of all. At the start of a run the answers know what the
+     * watermark of the batch before was. */
+    private long set(long batch, String answers, long passed) {
         int end = answers.indexOf("\n\n");
         if (told != null) System.setProperty(told, answers.substring(end + 2));
         String[] said = answers.substring(0, end).split(" ");
@@ -133,8 +134,9 @@ class Steering implements MultipleWatermarkPolicy {
         long chosen = watermark(said, 0);
         everything = true;
         delay = 0;
-        for (int i = 0; each.hasNext(); i += 4) {
-            long[] setting = {batch, Long.parseLong(said[i]), Long.parseLong(said[i + 1])};
+        for (int i = 0; each.hasNext(); i += 5) {
+            long before = passed == Gauge.NONE ? Long.parseLong(said[i + 4]) : passed;
+            long[] setting = {batch, Long.parseLong(said[i]), Long.parseLong(said[i + 1]), before};
             ((Gauge) each.next()).settings.put(query.id().toString(), setting);
             delay = Math.max(delay, Long.parseLong(said[i + 2]));
             chosen = of(chosen, watermark(said, i));
