@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from slackwater.app.notebook import watch
     from slackwater.errors import SlackwaterError
     from slackwater.spark.run.progress import accounts
-    from slackwater.spark.watermark.control import with_disorder_control
+    from slackwater.spark.watermark.control import late, with_disorder_control
 
 __version__ = "0.1.0"
 
@@ -29,6 +29,7 @@ _HOMES = {
     "run": "slackwater.app.front",
     "watch": "slackwater.app.notebook",
     "accounts": "slackwater.spark.run.progress",
+    "late": "slackwater.spark.watermark.control",
     "with_disorder_control": "slackwater.spark.watermark.control",
     "SlackwaterError": "slackwater.errors",
 }
@@ -38,6 +39,7 @@ __all__ = [
     "advise",
     "dashboard",
     "explain",
+    "late",
     "run",
     "scan",
     "sql",

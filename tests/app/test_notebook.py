@@ -11,6 +11,7 @@ from slackwater.app.monitor.board import Board
 from slackwater.app.notebook import watch_html
 from slackwater.spark.run.progress import Accounts
 from slackwater.spark.watermark.punctuate import Account
+from slackwater.spark.watermark.statement import Statement
 
 SQL = """
 CREATE STREAM S (k INT, v DOUBLE, ts TIMESTAMP) USING rate TIMESTAMP BY ts;
@@ -57,10 +58,10 @@ def test_advice_is_a_table_under_its_sentence(tmp_path):
 
 def test_accounts_are_a_table_with_times_as_times():
     account = Account(punctuation=1_767_225_600_000, rows=1_000, late=7, untimed=3, held_time=1_485_000)
-    html = Accounts({"Traffic <b>": account})._repr_html_()
+    html = Accounts({"Traffic <b>": Statement.of(account)})._repr_html_()
     for said in ("Traffic &lt;b&gt;", "1,000", "990", "1.50 s", "2026-01-01 00:00:00"):
         assert f">{said}</td>" in html
-    assert "9999" not in Accounts({"flushed": Account(punctuation=2**62)})._repr_html_()
+    assert "9999" not in Accounts({"flushed": Statement.of(Account(punctuation=2**62))})._repr_html_()
 
 
 def test_the_charts_under_a_cell_show_the_course_of_the_run_and_its_troubles():

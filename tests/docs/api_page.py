@@ -29,6 +29,7 @@ from pyspark.sql import functions as F
 FUNCTIONS = {
     "sw.with_disorder_control": sw.with_disorder_control,
     "sw.accounts": sw.accounts,
+    "sw.late": sw.late,
     "sw.sql": sw.sql,
     "sw.stream": sw.stream,
     "sw.scan": sw.scan,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import MAXYEAR, datetime
 from html import escape
 from importlib import import_module
 from importlib.util import find_spec
@@ -19,8 +19,6 @@ from slackwater.app.render.svg import graph_of, svg
 if TYPE_CHECKING:
     from slackwater.app.advise import Advice
 
-LATEST = 253_402_300_800_000
-"""The end of the year 9999, in ms since 1970: what Python's dates can say."""
 EVERY = 1.0
 """Seconds between two pictures under a cell."""
 CELL = "padding:3px 12px 3px 0;text-align:{side};font-variant-numeric:tabular-nums"
@@ -92,19 +90,17 @@ def accounts_html(accounts: Mapping[str, Any]) -> str:
     rows = [
         (
             name, f"{each.rows:,}", f"{each.on_time:,}", f"{each.late:,}", f"{each.lost:,}", f"{each.untimed:,}",
-            f"{each.suspect:,}", f"{each.held:,}", seconds(each.held_time / max(1, each.on_time) / 1_000),
-            _moment(each.punctuation),
+            f"{each.suspect:,}", f"{each.held:,}",
+            seconds((each.held_time / max(1, each.on_time)).total_seconds()), _moment(each.punctuation),
         )
         for name, each in accounts.items()
     ]  # fmt: skip
     return html_table(headings, rows)
 
 
-def _moment(milliseconds: int) -> str:
+def _moment(time: datetime | None) -> str:
     """A time as people read it; none while there is no punctuation."""
-    if not 0 < milliseconds < LATEST:
-        return ""
-    return f"{datetime.fromtimestamp(milliseconds / 1_000, UTC):%Y-%m-%d %H:%M:%S}"
+    return f"{time:%Y-%m-%d %H:%M:%S}" if time is not None and time.year < MAXYEAR else ""
 
 
 def html_table(headings: Sequence[str], rows: Iterable[Sequence[str]], red: Iterable[str] = ()) -> str:

@@ -1,5 +1,6 @@
 """`with_disorder_control` under Spark's own operators."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ from tests.spark.streams import finish, read_batches, timestamps, write_batch
 from slackwater.errors import SlackwaterError
 from slackwater.spark.run.progress import accounts
 from slackwater.spark.watermark import control
-from slackwater.spark.watermark.control import with_disorder_control
+from slackwater.spark.watermark.control import late, with_disorder_control
 
 SCHEMA = "ts timestamp, received timestamp, speed double, note string"
 # Slack 1: the punctuation is the largest time but for the one row that the buffer keeps.
@@ -127,6 +128,23 @@ def test_duplicates_are_remembered_for_the_delay_of_the_watermark(spark, tmp_pat
         rows = spark.table(f"{name}_keys").selectExpr("key", "unix_seconds(ts) % 1700000000 AS t").collect()
         seconds = sorted((row.t, row.key) for row in rows)
         assert seconds == [(17, "a"), (19, "b"), (20, "c"), (60, "d"), (100, "e"), (101, "f"), (102, "g"), (103, "d")]
+
+
+def test_late_rows_of_a_dataframe_are_a_stream_and_an_account_has_times(spark, tmp_path):
+    """Slack 1: 9 and 16 are behind 17 s, where the first batch has put the punctuation. 5 is so a batch later: lost."""
+    for number, seconds in enumerate([[10, 17, 20], [9, 30, 16], [18, 40, 5]]):
+        write_batch(tmp_path / "in", number, {"ts": timestamps(seconds), "v": pa.array(seconds, pa.int64())})
+    stream = read_batches(spark, tmp_path / "in", "ts timestamp, v long")
+    controlled = with_disorder_control(stream, "ts", slack=1)
+    query = finish(late(controlled), tmp_path / "check", "too_late")
+    account = accounts(query)["ts"]
+    rows = spark.table("too_late").selectExpr("v", "late_by", "unix_micros(punctuation) - unix_micros(ts) AS behind")
+    found = {row.v: (row.late_by, row.behind) for row in rows.collect()}
+    assert set(found) == {5, 9, 16, 18} and (account.late, account.lost) == (4, 1)
+    assert all(late_by == behind > 0 for late_by, behind in found.values())
+    assert account.newest == datetime.fromtimestamp(1_700_000_040, UTC) and account.punctuation < account.newest
+    with pytest.raises(SlackwaterError, match="SW-498"):
+        late(stream)
 
 
 def test_hostile_times_move_nothing(spark, tmp_path):

@@ -13,9 +13,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming import StreamingQuery
 from tests.spark.streams import write_batch
 
-from slackwater.spark.run.progress import accounts
 from slackwater.spark.store import Location
 from slackwater.spark.watermark import gauged
+from slackwater.spark.watermark.accounts import stream_of
 from slackwater.spark.watermark.control import with_disorder_control
 from slackwater.spark.watermark.policy import stated
 from slackwater.spark.watermark.punctuate import Account, Controlled
@@ -107,6 +107,12 @@ def test_a_gauge_reads_what_the_rows_say(spark, tmp_path, estimator, parts):
     assert accounts(then) == {"ts": alone[-1]}
     marks = [event["eventTime"]["watermark"] for event in then.recentProgress if event["numInputRows"]]
     assert marks == [watermark(each.punctuation) for each in alone[2:-1]]
+
+
+def accounts(query: StreamingQuery) -> dict[str, Account]:
+    """What the controls of a query have counted, as they keep it."""
+    found = gauged.controls_of(SparkSession.active()).accounts(str(query.runId))
+    return {stream_of(name): account for name, account in found.items()}
 
 
 def watermark(time: int) -> str:

@@ -23,6 +23,7 @@ from slackwater.spark.watermark.control import READ
 from slackwater.spark.watermark.gauged import controls_of
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.rows_host import ACCOUNT
+from slackwater.spark.watermark.statement import Statement
 
 OUTPUT = "slackwater.output"
 """The name under which a pipeline's result rows are counted."""
@@ -233,7 +234,7 @@ class Ledger:
         return with_reasons(Rejections(stream, f"{self.pipeline}{several}$rejected", rows, rejected), observed)
 
 
-class Accounts(dict[str, Account]):
+class Accounts(dict[str, Statement]):
     """Accounts by the names of their streams; in a notebook, a table."""
 
     def _repr_html_(self) -> str:
@@ -246,12 +247,11 @@ def accounts(query: StreamingQuery) -> Accounts:
     The control of a DataFrame has the name of its event time. A query that has ended is still known, until another
     begins with its checkpoint.
 
-    Of an account, `rows` = `on_time` + `late` + `untimed` (without an event time), `lost` rows are late and were left
-    out of an answer; `punctuation` is the watermark,
-    `newest` the newest event time, `furthest` that of suspect rows as well, `clock` the latest arrival, in milliseconds
-    since 1970; `suspect` counts rows that are stamped further than SKEW after their arrival; `held` rows wait now, and
-    `held_time / on_time` is for how many milliseconds one has waited on average; `capped` rows came while WITHIN, SLACK
-    or BSIZE had given up the ratio, for `capped_time` milliseconds. `help(type(account))` has all fields.
+    Of an account, `rows` = `on_time` + `late` + `untimed` (without an event time); `lost` rows are late and were left
+    out of an answer, `suspect` ones are stamped further than SKEW after their arrival, and `held` ones wait now. Times,
+    in UTC, are `punctuation`, the watermark; `newest`, the newest event time, and `furthest`, that of suspect rows as
+    well; `clock`, the latest arrival. `held_time / on_time` is how long a row has waited on average; `capped` rows came
+    while WITHIN, SLACK or BSIZE had given up the ratio, for `capped_time`. `help(type(account))` has all fields.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def accounts(query: StreamingQuery) -> Accounts:
     session = SparkSession.active()
     found = {} if is_connect(session) else controls_of(session).accounts(str(query.runId))
     found = found or accounts_in_plan(query)
-    return Accounts({stream_of(name): account for name, account in found.items()})
+    return Accounts({stream_of(name): Statement.of(account) for name, account in found.items()})
 
 
 def accounts_in_plan(query: StreamingQuery) -> dict[str, Account]:

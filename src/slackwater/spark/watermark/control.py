@@ -15,12 +15,14 @@ from slackwater.errors import InputError, nearest
 from slackwater.spark.relation import quoted
 from slackwater.spark.watermark import policy as policies
 from slackwater.spark.watermark.accounts import control_name
-from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks
+from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks, with_punctuation
 from slackwater.spark.watermark.hosts import GAUGE, ROWS, host_of
 from slackwater.spark.watermark.lateness import extents_of
 from slackwater.spark.watermark.rows_host import CLOCK, punctuation_rows
 from slackwater.spark.watermark.spec import Spec
 
+CONTROLLED = "_slackwater_control"
+"""The attribute of a controlled DataFrame that says what it controls, and how."""
 READ = "slackwater.read"
 WATERMARKED = "spark.watermarkDelayMs"
 BARRIER = f"{CLOCK} IS NULL AND spark_partition_id() >= 0"
@@ -107,7 +109,47 @@ def controlled(
     reads = Reads()
     read = reads.rows(df, event_time, policy, arrival=arrival, source=source)
     rows = clocked(read, event_time, reads.clock(df))
-    return rows.alias(alias) if alias else rows
+    rows = rows.alias(alias) if alias else rows
+    setattr(rows, CONTROLLED, (df, event_time, policy, arrival, source))
+    return rows
+
+
+def late(df: DataFrame) -> DataFrame:
+    """Return the late rows of a DataFrame that `with_disorder_control` gave, as a streaming DataFrame.
+
+    Each row has two more columns: `late_by`, by how many microseconds it was behind, and the `punctuation` that it was
+    behind. A query over these rows has a controller of its own with the same policy. It finds the same rows late as
+    another query over the same source if both have the same batches.
+
+    Parameters
+    ----------
+    df
+        What `with_disorder_control` returned, before anything else was done with it.
+
+    Returns
+    -------
+    DataFrame
+        The late rows.
+
+    Examples
+    --------
+    too_late = sw.late(controlled)  # of with_disorder_control, above
+    """
+    given = getattr(df, CONTROLLED, None)
+    if given is None or host_of(df.sparkSession) != GAUGE:
+        raise InputError(
+            "SW-498",
+            "the late rows of this DataFrame are not known",
+            expected="what with_disorder_control returned over a streaming DataFrame, in a classic session",
+            hint="call late(...) before any other operation, or write SQL and read name$late",
+        )
+    source_df, event_time, policy, arrival, source = given
+    control = control_name("", event_time, policy, arrival, source)
+    spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
+    rows = with_punctuation(source_df, spec, event_time, arrival, source, "punctuation")
+    time, mark = F.unix_micros(quoted(event_time)), F.unix_micros("punctuation")
+    behind = clocked(rows, event_time, None).where(F.unix_millis(quoted(event_time)) < F.unix_millis("punctuation"))
+    return behind.select(*map(quoted, source_df.columns), (mark - time).alias("late_by"), "punctuation")
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,16 @@ BARRIER = "spark_partition_id() >= 0"
 _numbers = count(1)
 
 
+def with_punctuation(
+    df: DataFrame, spec: Spec, event_time: str, arrival: str | None, source: str | None, name: str
+) -> DataFrame:
+    """The rows of a stream, with the punctuation of their batch in one more column."""
+    session, gauge = df.sparkSession, _gauge(df.sparkSession, spec)
+    event = F.unix_millis(quoted(event_time))
+    rows = df.where(_asked(session, gauge, event, _arrived(session, gauge, event, arrival, source)) >= 0)
+    return rows.withColumn(name, F.timestamp_millis(_asked(session, gauge.punctuations(), event, F.lit(0))))
+
+
 def gauged(
     df: DataFrame,
     spec: Spec,
@@ -54,15 +64,17 @@ def gauged(
     session = df.sparkSession
     gauge = _gauge(session, spec)
     event = F.unix_millis(quoted(event_time))
-    arrived = F.unix_millis(quoted(arrival)) if arrival else batch_time(event)
-    if source:
-        arrived = _asked(session, gauge.senders(), F.xxhash64(quoted(source)), arrived)
-    rows = df.where(_asked(session, gauge, event, arrived) >= 0)
+    rows = df.where(_asked(session, gauge, event, _arrived(session, gauge, event, arrival, source)) >= 0)
     if ticks is None:
         return rows
     tick = [_asked(session, gauge.ticks(), F.lit(place), F.col(name)) for place, name in enumerate(ticks.columns)]
     nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in df.schema]
     return rows.union(ticks.where(reduce(add, tick) >= 0).select(*nothing)).where(BARRIER)
+
+
+def _arrived(session: SparkSession, gauge: Any, event: Column, arrival: str | None, source: str | None) -> Column:
+    arrived = F.unix_millis(quoted(arrival)) if arrival else batch_time(event)
+    return _asked(session, gauge.senders(), F.xxhash64(quoted(source)), arrived) if source else arrived
 
 
 def own_ticks(ticks: DataFrame | None, stream: str) -> DataFrame | None:

@@ -65,6 +65,10 @@ public class Gauge implements LongBinaryOperator, Serializable {
         return new Senders(this);
     }
 
+    public LongBinaryOperator punctuations() {
+        return new Punctuations(this);
+    }
+
     public LongBinaryOperator ticks() {
         return new Ticks(this);
     }
@@ -111,6 +115,30 @@ public class Gauge implements LongBinaryOperator, Serializable {
         Iterator keys = pending.keySet().iterator();
         while (keys.hasNext()) if (((String) keys.next()).startsWith(query)) keys.remove();
         return taken;
+    }
+
+    /** The punctuation that acts in the batch of a row. */
+    static class Punctuations implements LongBinaryOperator, Serializable {
+        private final Gauge gauge;
+        private transient long[] found;
+
+        Punctuations(Gauge gauge) {
+            this.gauge = gauge;
+        }
+
+        public long applyAsLong(long event, long unused) {
+            if (found == null) {
+                TaskContext context = TaskContext.get();
+                long[] setting = (long[]) gauge.settings.get(context.getLocalProperty(QUERY));
+                boolean known = setting != null && setting[0] == Long.parseLong(context.getLocalProperty(BATCH));
+                found = new long[] {known ? setting[1] : 0L};
+            }
+            return found[0];
+        }
+
+        public String toString() {
+            return "punctuations";
+        }
     }
 
     /** Takes in the sender of a row, and gives its arrival on. */

@@ -1,0 +1,74 @@
+"""The account of a stream as `sw.accounts` gives it: counts, and times as times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from slackwater.spark.watermark.punctuate import EPOCH, Account
+
+LAST = 253_402_300_799_999
+"""The last millisecond of the year 9999, which is the last that a `datetime` can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What the control of one stream has seen since the query began. Points in time are in UTC, None if there is none.
+
+    rows         all rows = `on_time` + `late` + `untimed`, exactly
+    late         rows behind the punctuation when they came; `late / rows` is held against DRATIO
+    lost         late rows that an answer left out, since it was given before they came: they missed a window, or their
+                 place among the rows. Of a DataFrame the windows are not known: its late rows that missed their place,
+                 which a window of the query may still take in
+    untimed      rows without an event time
+    suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
+    held         rows that wait for the punctuation to pass them
+    punctuation  what has happened before it is taken to be complete: the watermark
+    newest       the newest event time of a row that is not suspect
+    furthest     the newest event time of all rows whose windows no flush has closed yet
+    clock        the latest arrival
+    silence      how long ago that was when a tick last told; nothing while rows come
+    held_time    how long rows have waited, all together: `held_time / on_time` is the mean
+    capped       rows that came while WITHIN, SLACK or BSIZE had given up the ratio, for `capped_time`
+    """
+
+    rows: int
+    on_time: int
+    late: int
+    lost: int
+    untimed: int
+    suspect: int
+    held: int
+    punctuation: datetime | None
+    newest: datetime | None
+    furthest: datetime | None
+    clock: datetime | None
+    silence: timedelta
+    held_time: timedelta
+    capped: int
+    capped_time: timedelta
+
+    @classmethod
+    def of(cls, account: Account) -> Statement:
+        """Return the statement of an account."""
+        found: dict[str, Any] = {name: getattr(account, name) for name in COUNTS}
+        found |= {name: moment(getattr(account, name)) for name in POINTS}
+        found |= {name: timedelta(milliseconds=getattr(account, name)) for name in LENGTHS}
+        return cls(**found)
+
+
+COUNTS = ("rows", "on_time", "late", "lost", "untimed", "suspect", "held", "capped")
+POINTS = ("punctuation", "newest", "furthest", "clock")
+LENGTHS = ("silence", "held_time", "capped_time")
+
+
+def moment(milliseconds: int) -> datetime | None:
+    """Return a point in time; None before there is one. What no `datetime` can hold is the last that it can.
+
+    >>> str(moment(1_704_110_400_250)), moment(0), moment(2**53).year
+    ('2024-01-01 12:00:00.250000+00:00', None, 9999)
+    """
+    if milliseconds == EPOCH:
+        return None
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=min(milliseconds, LAST))
