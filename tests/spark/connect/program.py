@@ -21,6 +21,7 @@ from tests.spark.conformance import _plain
 from tests.spark.streams import read_batches
 
 import slackwater as sw
+from slackwater.spark.run.progress import accounts_in_plan
 from slackwater.spark.shim import workers
 
 SCHEMA = "id int, v int, ts timestamp, received timestamp"
@@ -68,7 +69,7 @@ def start_windows(stream: DataFrame, folder: Path) -> Any:
 
 def told(query: Any, rows: list[Any]) -> dict[str, Any]:
     marks = [each["eventTime"].get("watermark") for each in query.recentProgress]
-    accounts = {name: asdict(account) for name, account in sw.accounts(query).items()}
+    accounts = {name: asdict(account) for name, account in accounts_in_plan(query).items()}
     return {"rows": [[_plain(value) for value in row] for row in rows], "marks": marks, "accounts": accounts}
 
 

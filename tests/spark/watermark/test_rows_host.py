@@ -1,6 +1,7 @@
 """Both hosts of a controller, the gauge and the plan itself, on the same streams."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -85,7 +86,8 @@ def test_both_hosts_give_the_same_punctuations_rows_and_accounts(spark, stream, 
             spark.conf.unset(HOST)
         marks = [(each["batchId"], each["eventTime"].get("watermark")) for each in ran.recentProgress]
         rows = sorted(map(tuple, spark.table(f"{query.__name__}_{host}").collect()))
-        told[host] = marks, rows, sw.accounts(ran)
+        # Lost rows are counted by the gauge alone.
+        told[host] = marks, rows, {name: replace(each, lost=0) for name, each in sw.accounts(ran).items()}
     assert told[GAUGE] == told[ROWS]
     assert told[ROWS][1]
     for account in told[ROWS][2].values():

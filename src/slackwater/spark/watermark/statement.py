@@ -20,7 +20,7 @@ class Statement:
     late         rows behind the punctuation when they came; `late / rows` is held against DRATIO
     lost         late rows that an answer left out, since it was given before they came: they missed a window, or their
                  place among the rows. Of a DataFrame the windows are not known: its late rows that missed their place,
-                 which a window of the query may still take in
+                 which a window of the query may still take in. 0 under Spark Connect, where lost rows are not counted
     untimed      rows without an event time
     suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
     held         rows that wait for the punctuation to pass them
