@@ -1,6 +1,7 @@
 """Makes the checkpoint that tests/upgrades keeps of the present format: `python tools/make_checkpoints.py`.
 
-Run it when the format of checkpoints changes, or before a release. Those of older formats stay as they are.
+Run it when the format of checkpoints or a state changes before a release, and then for each release. Those of formats
+that were released stay as they are.
 The tests of tests/upgrades go on from what it keeps and compare the answers.
 """
 
