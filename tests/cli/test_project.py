@@ -17,8 +17,6 @@ def project(slackwater, tmp_path, monkeypatch):
     assert made.returncode == 0
     assert "make help" in made.stdout
     monkeypatch.chdir(tmp_path / "tides")
-    monkeypatch.setenv("DATA", str(tmp_path / "tides" / "data"))  # the JVM of the session has another folder
-    monkeypatch.setenv("LATE", str(tmp_path / "tides" / "late"))
     return tmp_path / "tides"
 
 
@@ -27,20 +25,27 @@ def test_a_new_project_tests_and_explains_itself(slackwater, project):
     tested = slackwater("test", "cases.md")
     assert tested.returncode == 0
     assert "2 passed" in tested.stdout
+    before = (project / "cases.md").read_text()
+    assert slackwater("test", "cases.md", "--update").returncode == 0
+    assert (project / "cases.md").read_text() == before
     assert "DRATIO 1%" in slackwater("explain", "queries.sql").stdout
     listed = subprocess.run(["make", "help"], capture_output=True, text=True, check=True).stdout
     assert [line.split()[1] for line in listed.splitlines()] == [
-        "help", "test", "explain", "check", "run", "watch", "clean",
+        "help", "test", "update", "explain", "check", "run", "watch", "clean",
     ]  # fmt: skip
 
 
 def test_a_new_project_runs_and_accounts_for_every_row(spark, slackwater, project):
+    sql = project / "queries.sql"
+    for name in ("data", "late"):  # the JVM of the session has another working folder
+        sql.write_text(sql.read_text().replace(f"path '{name}'", f"path '{project / name}'"))
     ran = slackwater("run", "queries.sql", "--available-now", "--checkpoint", project / "checkpoint")
     assert ran.returncode == 0, ran.stderr
     rows = sum(len(file.read_text().splitlines()) for file in (project / "data").iterdir())
     assert f"Readings: {rows} rows in = " in ran.stdout
     assert "0 rejected" in ran.stdout
-    assert (project / "late").is_dir()
+    late = spark.read.parquet(str(project / "late")).collect()
+    assert [(row.sensor, row.value, row.windows_missed) for row in late] == [(1, 19.9, 1)]
 
 
 def test_monitoring_is_that_of_the_examples(project):
