@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.kernel import Changes
-from slackwater.engine.changelog.log import Log
+from slackwater.engine.changelog.kernel import ChangelogKernel
+from slackwater.engine.changelog.log import TupleLog
 from slackwater.engine.plan import (
     Aggregate,
     Call,
@@ -87,7 +87,7 @@ def rows(count, keys, gap, seed=1):
 
 
 def kernel(query, **options):
-    return Changes(Query({name: INPUT for name in ("S", "R") if name in inputs_of(query)}, query), **options)
+    return ChangelogKernel(Query({name: INPUT for name in ("S", "R") if name in inputs_of(query)}, query), **options)
 
 
 def batches(given: dict[str, pa.RecordBatch], size: int, gap: int) -> Iterator[tuple[dict[str, pa.RecordBatch], int]]:
@@ -97,7 +97,7 @@ def batches(given: dict[str, pa.RecordBatch], size: int, gap: int) -> Iterator[t
         yield {name: each.slice(start, size) for name, each in given.items()}, (start + size) * gap + 1
 
 
-def logs(made: Changes, given, size, gap) -> Iterator[Log]:
+def logs(made: ChangelogKernel, given, size, gap) -> Iterator[TupleLog]:
     state = made.init()
     for batch, mark in batches(given, size, gap):
         step = made.step(state, batch, mark)

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from bench.changelog.runs import MS, X, distinct, grouped_sum, inputs_of, joined, kernel, minus, only_k, stream, window
-from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Aggregate, Call, Edge, Input, Item, Over, Project, Query, Source
 
@@ -63,7 +63,7 @@ def edits(count, keys):
 def run(query, keys, count=ROWS, size=BATCH, gap=MS, **options):
     """Rows a second of one core, changes, and what is kept."""
     if "E" in inputs_of(query):
-        made, given = Changes(Query({"E": EDITS}, query), **options), {"E": edits(count, keys)}
+        made, given = ChangelogKernel(Query({"E": EDITS}, query), **options), {"E": edits(count, keys)}
     else:
         made = kernel(query, **options)
         sides = list(made.query.inputs)

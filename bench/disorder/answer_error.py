@@ -22,7 +22,7 @@ from bench.disorder.wide import cut, draw
 from slackwater.disorder import controller
 from slackwater.disorder.replay.replaying import Batches, Bools, Ints, batches_by_time, measure, replay
 from slackwater.disorder.replay.yardsticks import best_constant, newest
-from slackwater.testing.disordered import Stream
+from slackwater.testing.disordered import DisorderedStream
 
 Floats = NDArray[np.float64]
 
@@ -68,7 +68,7 @@ def answers(windowed: Windowed, kept: Bools) -> dict[str, Floats]:
     return {"COUNT": count.astype(float), "SUM": total, "AVG": total / np.maximum(count, 1), "MAX": largest}
 
 
-def windows(stream: Stream, batches: Batches, size: int, seed: int) -> Windowed:
+def windows(stream: DisorderedStream, batches: Batches, size: int, seed: int) -> Windowed:
     """Cut a stream into tumbling windows of so many seconds; those with a row count."""
     ends, window = np.unique((batches.event // (size * stream.ticks) + 1) * size * stream.ticks, return_inverse=True)
     value = np.random.default_rng([5, seed]).lognormal(0.0, 1.0, len(window))
@@ -99,7 +99,7 @@ def hold_for(windowed: Windowed, aggregate: str) -> float:
     return measure(windowed.batches, clock - high).mean_hold / windowed.ticks
 
 
-def streams() -> Iterator[tuple[Stream, Batches]]:
+def streams() -> Iterator[tuple[DisorderedStream, Batches]]:
     """The traces in batches of a second, and the wide set in its own."""
     for stream in recorded():
         if stream.source is None:

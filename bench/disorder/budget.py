@@ -29,7 +29,7 @@ from slackwater.disorder.replay.replaying import Batches, Ints, batches_by_rows,
 from slackwater.disorder.replay.trace import Trace
 from slackwater.disorder.replay.yardsticks import best_of_constants
 from slackwater.testing import disordered as streams
-from slackwater.testing.disordered import Stream
+from slackwater.testing.disordered import DisorderedStream
 
 RATIOS = (0.05, 0.01, 0.001)
 BATCHES = (64, 1_000)
@@ -58,7 +58,7 @@ class Result:
         return self.late <= self.limit
 
 
-def recorded() -> list[Stream]:
+def recorded() -> list[DisorderedStream]:
     """The traces beside the repository, with and without their senders."""
     found = []
     for path in sorted(TRACES.glob("*.csv.gz")):
@@ -66,17 +66,20 @@ def recorded() -> list[Stream]:
         event, arrival = (table[name].cast("int64").to_numpy() // 1_000 for name in ("event_ms", "arrival_ms"))
         sender = np.unique(table["source"].to_numpy(zero_copy_only=False), return_inverse=True)[1]
         name = path.name.removesuffix(".csv.gz")
-        found += [Stream(name, event, arrival), Stream(f"{name}, senders named", event, arrival, sender)]
+        found += [
+            DisorderedStream(name, event, arrival),
+            DisorderedStream(f"{name}, senders named", event, arrival, sender),
+        ]
     return found
 
 
-def papers(seed: int) -> list[Stream]:
+def papers(seed: int) -> list[DisorderedStream]:
     """Constant and changing."""
     constant = [streams.normal(1_000_000, mu=3, sigma=each, seed=seed + each) for each in (1, 2, 3, 4, 5)]
     return constant + [streams.changing(1_000_000, every=each, seed=seed + 10 + each) for each in (1, 3, 5)]
 
 
-def listed(seed: int = 0) -> list[Stream]:
+def listed(seed: int = 0) -> list[DisorderedStream]:
     return [
         *([] if seed else recorded()),
         *papers(seed),
@@ -89,7 +92,7 @@ def listed(seed: int = 0) -> list[Stream]:
     ]
 
 
-def measure(stream: Stream, batch: int, dratio: float) -> Result:
+def measure(stream: DisorderedStream, batch: int, dratio: float) -> Result:
     batches = batches_by_rows(stream.event, stream.arrival, batch, stream.source)
     punctuation, found = replay(batches, controller(dratio, "budget", unit=UNITS[stream.ticks]))
     honest = stream.event - stream.arrival <= 300 * stream.ticks

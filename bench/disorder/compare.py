@@ -12,13 +12,13 @@ from bench.disorder.budget import UNITS, listed
 from slackwater.disorder import ESTIMATORS, controller
 from slackwater.disorder.replay.replaying import batches_by_rows, replay
 from slackwater.disorder.replay.yardsticks import best_of_constants
-from slackwater.testing.disordered import Stream
+from slackwater.testing.disordered import DisorderedStream
 
 DRATIO = 0.01
 BATCH = 1_000
 
 
-def compare(stream: Stream) -> dict[str, tuple[float, float, bool]]:
+def compare(stream: DisorderedStream) -> dict[str, tuple[float, float, bool]]:
     """By estimator: late share, hold over the best constant's, whether the ratio was kept."""
     batches = batches_by_rows(stream.event, stream.arrival, BATCH, stream.source)
     honest = stream.event - stream.arrival <= 300 * stream.ticks

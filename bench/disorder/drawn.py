@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from slackwater.testing.disordered import Stream, poisson, record
+from slackwater.testing.disordered import DisorderedStream, poisson, record
 
 Floats = NDArray[np.float64]
 Rng = np.random.Generator
@@ -51,7 +51,7 @@ CHANGES: dict[str, Callable[[Rng, Floats], Floats]] = {
 }
 
 
-def drawn(seed: int) -> Stream:
+def drawn(seed: int) -> DisorderedStream:
     """10,000 to 60,000 rows; now and then of whole seconds, or delivered in lumps."""
     rng = np.random.default_rng(seed)
     rows, rate, scale = int(rng.integers(10_000, 60_000)), float(rng.uniform(20, 2_000)), float(rng.uniform(0.1, 5))

@@ -12,14 +12,14 @@ from bench.disorder.runs import ROOT
 from slackwater.disorder.budget.estimator import Budget
 from slackwater.disorder.budget.histogram import LARGEST
 from slackwater.disorder.replay.replaying import batches_by_rows, late_rows
-from slackwater.testing.disordered import Stream, poisson, record
+from slackwater.testing.disordered import DisorderedStream, poisson, record
 
 IMAGES = ROOT / "docs" / "images"
 DRATIO, ROWS, BATCH = 0.01, 60_000, 250
 TIMES = (0.3, 1.0)  # of the run: when the dips are drawn
 
 
-def stream() -> Stream:
+def stream() -> DisorderedStream:
     """Log-normal delays of half a second; every minute one of five senders is cut off for a few seconds."""
     rng = np.random.default_rng(26)
     event = poisson(rng, ROWS, 100)

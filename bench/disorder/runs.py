@@ -14,7 +14,7 @@ from slackwater.disorder import ESTIMATORS, controller
 from slackwater.disorder.replay.replaying import batches_by_rows, replay
 from slackwater.disorder.replay.yardsticks import best_of_constants
 from slackwater.testing import disordered as streams
-from slackwater.testing.disordered import Stream
+from slackwater.testing.disordered import DisorderedStream
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT.parent / "shared" / "traces"
@@ -40,7 +40,7 @@ class Run:
     buffer: float
 
 
-def run(stream: Stream, dratio: float, name: str, *, rows: int = 1, **parameters) -> Run:
+def run(stream: DisorderedStream, dratio: float, name: str, *, rows: int = 1, **parameters) -> Run:
     """Replays the stream in batches of so many rows through a controller with this estimator."""
     unit = {1_000: "ms", 1_000_000: "us"}[stream.ticks]
     batches = batches_by_rows(stream.event, stream.arrival, rows, stream.source)
@@ -48,23 +48,23 @@ def run(stream: Stream, dratio: float, name: str, *, rows: int = 1, **parameters
     return Run(found.late_share, found.mean_hold / stream.ticks, found.mean_held)
 
 
-def by_row(stream: Stream, dratio: float, name: str) -> Run:
+def by_row(stream: DisorderedStream, dratio: float, name: str) -> Run:
     """One estimate per row, as in the papers; ours once a second."""
     return run(stream, dratio, name, rows=A_SECOND if name in OURS else 1)
 
 
-def mid_stream(stream: Stream, rows: int) -> Stream:
+def mid_stream(stream: DisorderedStream, rows: int) -> DisorderedStream:
     """So many rows from the middle of a recording, where rows of every delay arrive."""
     first = (len(stream) - rows) // 2
     return replace(stream, event=stream.event[first:][:rows], arrival=stream.arrival[first:][:rows])
 
 
-def first_rows(stream: Stream, rows: int) -> Stream:
+def first_rows(stream: DisorderedStream, rows: int) -> DisorderedStream:
     """The start of a recording: at first only the quickest rows have arrived."""
     return replace(stream, event=stream.event[:rows], arrival=stream.arrival[:rows])
 
 
-def hindsight(stream: Stream, dratio: float, *, rows: int) -> Run:
+def hindsight(stream: DisorderedStream, dratio: float, *, rows: int) -> Run:
     """The best constant delay that keeps the ratio, chosen when all is over."""
     batches = batches_by_rows(stream.event, stream.arrival, rows, stream.source)
     found = best_of_constants(batches, int(dratio * len(stream))).measures
@@ -72,7 +72,7 @@ def hindsight(stream: Stream, dratio: float, *, rows: int) -> Run:
 
 
 @cache
-def hard_streams() -> tuple[Stream, ...]:
+def hard_streams() -> tuple[DisorderedStream, ...]:
     """Heavy tails, two modes, bursts, an outage with catch-up, and the recorded streams."""
     made = (
         streams.pareto(HARD_ROWS, seed=1),
@@ -84,12 +84,12 @@ def hard_streams() -> tuple[Stream, ...]:
     return (*made, *(recorded(path) for path in sorted(TRACES.glob("*.csv.gz"))))
 
 
-def recorded(path: Path) -> Stream:
+def recorded(path: Path) -> DisorderedStream:
     with gzip.open(path, "rt") as lines:
         rows = list(csv.DictReader(lines))
     event, arrival = (np.array([int(row[name]) for row in rows]) for name in ("event_ms", "arrival_ms"))
     _, source = np.unique([row["source"] for row in rows], return_inverse=True)
-    return Stream(path.name.removesuffix(".csv.gz"), event, arrival, source)
+    return DisorderedStream(path.name.removesuffix(".csv.gz"), event, arrival, source)
 
 
 def elsewhere(names: dict[str, dict], dratios: tuple[float, ...]) -> dict[tuple[str, float, str], Run]:

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from slackwater.testing.disordered import Stream, poisson, record
+from slackwater.testing.disordered import DisorderedStream, poisson, record
 
 ROWS = 60_000
 
 
-def weibull(seed: int) -> Stream:
+def weibull(seed: int) -> DisorderedStream:
     """Stretched tail, in microseconds, 40 rows a second."""
     rng = np.random.default_rng(seed)
     delay = 0.8 * rng.weibull(0.6, ROWS)
     return record("weibull(0.6), us", poisson(rng, ROWS, 40.0), delay, ticks=1_000_000)
 
 
-def congestion(seed: int) -> Stream:
+def congestion(seed: int) -> DisorderedStream:
     """Delays that swell and shrink together, as a random walk that is pulled back."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 300.0)
@@ -28,14 +28,14 @@ def congestion(seed: int) -> Stream:
     return record("congestion", event, delay)
 
 
-def retries(seed: int) -> Stream:
+def retries(seed: int) -> DisorderedStream:
     """One row in 40 is sent again after 5 seconds, one in 40 of these once more."""
     rng = np.random.default_rng(seed)
     again = rng.geometric(1 - 1 / 40, ROWS) - 1
     return record("retries", poisson(rng, ROWS, 500.0), 5.0 * again + rng.exponential(0.2, ROWS))
 
 
-def uploads(seed: int) -> Stream:
+def uploads(seed: int) -> DisorderedStream:
     """Twenty meters upload every 30 seconds, each at its own phase: delays are uniform, deliveries in bulk."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 200.0)
@@ -45,7 +45,7 @@ def uploads(seed: int) -> Stream:
     return record("uploads", event, upload - event + rng.exponential(0.5, ROWS))
 
 
-def queue(seed: int) -> Stream:
+def queue(seed: int) -> DisorderedStream:
     """One server, first come first served, at 90% load: delays rise and fall, order is kept but for jitter."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 100.0)
@@ -54,14 +54,14 @@ def queue(seed: int) -> Stream:
     return record("queue", event, done - event + rng.exponential(0.05, ROWS))
 
 
-def offset(seed: int) -> Stream:
+def offset(seed: int) -> DisorderedStream:
     """A clock that is an hour behind, and log-normal delays of half a second."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 250.0)
     return record("an hour's offset", event, 3_600.0 + rng.lognormal(-0.7, 0.9, ROWS), cut=False)
 
 
-def step(seed: int) -> Stream:
+def step(seed: int) -> DisorderedStream:
     """Delays become eight times longer at a third of the stream, and short again at two thirds."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 400.0)
@@ -69,7 +69,7 @@ def step(seed: int) -> Stream:
     return record("step up and down", event, rng.lognormal(-1.0, 0.6, ROWS) * np.where(slow, 8.0, 1.0))
 
 
-def seconds(seed: int) -> Stream:
+def seconds(seed: int) -> DisorderedStream:
     """Timestamps of whole seconds."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 30.0)
@@ -77,7 +77,7 @@ def seconds(seed: int) -> Stream:
     return record("whole seconds", np.floor(event), np.floor(event + delay) - np.floor(event))
 
 
-def lagging(seed: int) -> Stream:
+def lagging(seed: int) -> DisorderedStream:
     """A reader that falls behind by up to 40 seconds and catches up, twice; the order of rows suffers little."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 200.0)
@@ -85,7 +85,7 @@ def lagging(seed: int) -> Stream:
     return record("a reader that lags", event, lag + rng.exponential(0.3, ROWS))
 
 
-def skewed(seed: int) -> Stream:
+def skewed(seed: int) -> DisorderedStream:
     """A tenth of the senders' clocks is 20 seconds ahead."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 150.0)
@@ -94,13 +94,13 @@ def skewed(seed: int) -> Stream:
     return record("clocks ahead", event + ahead, arrival - event - ahead)
 
 
-def sparse(seed: int) -> Stream:
+def sparse(seed: int) -> DisorderedStream:
     """Six rows a minute, heavy tail."""
     rng = np.random.default_rng(seed)
     return record("sparse", poisson(rng, 8_000, 0.1), 2.0 * (1 + rng.pareto(2.0, 8_000)))
 
 
-def daily(seed: int) -> Stream:
+def daily(seed: int) -> DisorderedStream:
     """Rate and delays rise and fall together, four times over the stream."""
     rng = np.random.default_rng(seed)
     event = np.cumsum(rng.exponential(1.0, ROWS) / (150.0 * (1.2 + np.sin(np.linspace(0.0, 8 * np.pi, ROWS)))))
@@ -108,14 +108,14 @@ def daily(seed: int) -> Stream:
     return record("a daily rhythm", event, 0.5 * np.exp(0.8 * busy) * rng.gamma(2.0, 0.5, ROWS))
 
 
-def shared(seed: int) -> Stream:
+def shared(seed: int) -> DisorderedStream:
     """Fifty rows at a time have one timestamp."""
     rng = np.random.default_rng(seed)
     event = np.repeat(np.cumsum(rng.exponential(0.25, ROWS // 50)), 50)
     return record("timestamps of 50 rows", event, rng.lognormal(-0.5, 0.8, len(event)))
 
 
-def three_clocks(seed: int) -> Stream:
+def three_clocks(seed: int) -> DisorderedStream:
     """Three senders, not named, whose clocks are 0, 3 and 7 seconds behind."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 200.0)
@@ -123,19 +123,19 @@ def three_clocks(seed: int) -> Stream:
     return record("three clocks", event, behind + rng.exponential(0.4, ROWS))
 
 
-def short(seed: int) -> Stream:
+def short(seed: int) -> DisorderedStream:
     """2,000 rows, one every two seconds."""
     rng = np.random.default_rng(seed)
     return record("2,000 rows", poisson(rng, 2_000, 0.5), rng.lognormal(1.0, 1.0, 2_000))
 
 
-def long(seed: int) -> Stream:
+def long(seed: int) -> DisorderedStream:
     """Half a million rows with gamma delays."""
     rng = np.random.default_rng(seed)
     return record("half a million", poisson(rng, 500_000, 5_000.0), rng.gamma(2.0, 0.5, 500_000))
 
 
-def switching(seed: int) -> Stream:
+def switching(seed: int) -> DisorderedStream:
     """A Markov chain switches the delays between exponential and Pareto(1.3), every 20 seconds in the mean."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 300.0)
@@ -145,7 +145,7 @@ def switching(seed: int) -> Stream:
     return record("tails that switch", event, delay)
 
 
-def pauses(seed: int) -> Stream:
+def pauses(seed: int) -> DisorderedStream:
     """Every 52 seconds nothing gets through for 8, then all of it at once, in no order."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, ROWS, 228.0)

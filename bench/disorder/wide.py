@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bench.disorder.drawn import CHANGES, LATE, SENT
 from slackwater.disorder.replay.replaying import Batches, batches_by_rows, batches_by_time
-from slackwater.testing.disordered import Stream, poisson, record
+from slackwater.testing.disordered import DisorderedStream, poisson, record
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,7 +33,7 @@ FEWEST_BATCHES, THIN_BATCHES, MOST_BATCHES = 30, 200, 1_000
 class Case:
     """One run: a stream, how it is cut into batches, the drop ratio, and whether senders are named."""
 
-    stream: Stream
+    stream: DisorderedStream
     batches: Batches
     dratio: float
 
@@ -189,7 +189,7 @@ KINDS: tuple[Callable[[Rng, int], Made], ...] = (
 )  # fmt: skip
 
 
-def draw(seed: int) -> Stream:
+def draw(seed: int) -> DisorderedStream:
     """The stream of this seed: seven in ten recordings end with the last event, unless many rows are on their way."""
     rng = np.random.default_rng([26, seed])
     kind = KINDS[seed % len(KINDS)]
@@ -200,7 +200,7 @@ def draw(seed: int) -> Stream:
     return record(f"{seed} {kind.__name__}", event, delay, source=source, ticks=ticks, cut=bool(ended))
 
 
-def cut(stream: Stream, seed: int, most: int = MOST_BATCHES) -> Batches:
+def cut(stream: DisorderedStream, seed: int, most: int = MOST_BATCHES) -> Batches:
     """Batches of so many rows or, as often, of so long a time: at least 30 of them."""
     rng = np.random.default_rng([27, seed])
     rows = max(float(np.exp(rng.uniform(np.log(30), np.log(2_000)))), len(stream) / most)

@@ -20,9 +20,9 @@ from urllib.request import urlopen
 from rich.console import Console
 
 from bench.spark.overhead import write_files
+from slackwater.app.live.watch import Watch
 from slackwater.app.monitor.log import ProgressLog
 from slackwater.app.run import Conditions, run
-from slackwater.app.watch import Watch
 from slackwater.dashboard.process import Dashboard
 from slackwater.lang import parse_script
 from slackwater.spark.session import local_session

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from slackwater.algebra.builder import scan
     from slackwater.app.frames import sql, stream
     from slackwater.app.front import advise, explain, run
-    from slackwater.app.notebook import watch
+    from slackwater.app.live.notebook import watch
     from slackwater.errors import SlackwaterError
     from slackwater.spark.run.progress import accounts
     from slackwater.spark.watermark.control import late, with_disorder_control
@@ -27,7 +27,7 @@ _HOMES = {
     "advise": "slackwater.app.front",
     "explain": "slackwater.app.front",
     "run": "slackwater.app.front",
-    "watch": "slackwater.app.notebook",
+    "watch": "slackwater.app.live.notebook",
     "accounts": "slackwater.spark.run.progress",
     "late": "slackwater.spark.watermark.control",
     "with_disorder_control": "slackwater.spark.watermark.control",

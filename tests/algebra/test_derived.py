@@ -4,13 +4,13 @@ import pytest
 from tests.algebra.plans import bound, ranged, rows, sliding
 
 from slackwater.algebra.builder import Query
-from slackwater.algebra.columns import schema_of
-from slackwater.algebra.instants import Instants, instants_of
-from slackwater.algebra.keys import key_of
 from slackwater.algebra.lengths import Length
-from slackwater.algebra.locality import is_local
-from slackwater.algebra.monotonicity import Class, class_of
-from slackwater.algebra.order import Order, order_of
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import Instants, instants_of
+from slackwater.algebra.properties.keys import key_of
+from slackwater.algebra.properties.locality import is_local
+from slackwater.algebra.properties.monotonicity import Class, class_of
+from slackwater.algebra.properties.order import Order, order_of
 
 CLASSES: list[tuple[str, Query, int]] = [
     ("a stream", rows(), 1),

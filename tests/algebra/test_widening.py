@@ -6,9 +6,9 @@ from tests.lang.streams import CATALOG
 from slackwater.algebra.bind import bind
 from slackwater.algebra.builder import scan
 from slackwater.algebra.checks import check
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Distinct, Minus, Project, Union
-from slackwater.algebra.widening import common_type
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.widening import common_type
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query
 from slackwater.lang.printer import print_query

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from slackwater.algebra.lengths import Length
-from slackwater.app.advise import Advice, Request, advise
+from slackwater.app.advise import Advice, AdviseRequest, advise
 from slackwater.app.advise_plot import _course, plot
 from slackwater.disorder.replay.trace import timestamps
 from slackwater.errors import InputError
@@ -40,8 +40,8 @@ def trace(tmp_path: Path) -> Path:
     return file
 
 
-def request(file: Path, **changes: object) -> Request:
-    return Request(**{"path": file, "event": "ts", "arrival": "got", "batch": Length.parse("50 rows"), **changes})
+def request(file: Path, **changes: object) -> AdviseRequest:
+    return AdviseRequest(**{"path": file, "event": "ts", "arrival": "got", "batch": Length.parse("50 rows"), **changes})
 
 
 def test_the_best_constant_is_the_one_that_brute_force_finds(trace: Path):

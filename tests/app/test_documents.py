@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import slackwater as sw
-from slackwater.app.documents import script_of
+from slackwater.app.plans.documents import script_of
 from slackwater.errors import QueryError
 
 TEXT = """

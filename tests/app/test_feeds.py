@@ -5,10 +5,10 @@ from io import StringIO
 
 from rich.console import Console
 
-from slackwater.app.feeds import about
+from slackwater.app.live.feeds import about
+from slackwater.app.live.watch import Watch
 from slackwater.app.monitor.board import Board, Level
 from slackwater.app.render.svg import leaving
-from slackwater.app.watch import Watch
 from slackwater.errors import RunError
 from slackwater.lang import parse_script
 

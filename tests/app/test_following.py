@@ -5,9 +5,9 @@ from time import monotonic, sleep
 from pyspark.sql import functions as F  # noqa: N812
 
 import slackwater as sw
-from slackwater.app.following import Following
+from slackwater.app.live.following import Following
+from slackwater.app.live.notebook import watch
 from slackwater.app.monitor.board import Board
-from slackwater.app.notebook import watch
 
 
 def test_a_query_over_dataframes_is_followed_with_its_account_its_delays_and_its_end(spark, capsys):

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from slackwater.app.interrupts import interrupts
+from slackwater.app.live.interrupts import interrupts
 
 
 def test_ctrl_c_is_a_request_the_first_time_and_an_order_the_second():

@@ -7,8 +7,8 @@ import pytest
 from tests.dashboard.records import records
 
 import slackwater as sw
+from slackwater.app.live.notebook import watch_html
 from slackwater.app.monitor.board import Board
-from slackwater.app.notebook import watch_html
 from slackwater.spark.run.progress import Accounts
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.statement import Statement

@@ -4,7 +4,7 @@
 import pytest
 
 from slackwater.algebra.nodes import Aggregate, walk
-from slackwater.app.optimise import optimise
+from slackwater.app.plans.optimise import optimise
 from slackwater.lang import bind_query
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.testing.catalog import CATALOG

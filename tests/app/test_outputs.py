@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from slackwater.app.dry_run import dry_run
+from slackwater.app.live.watch import Watch
 from slackwater.app.run import Conditions, run
-from slackwater.app.watch import Watch
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
 

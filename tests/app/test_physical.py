@@ -9,11 +9,11 @@ from rich.console import Console
 
 from slackwater.algebra.catalog import SinkDef
 from slackwater.app.dry_run import dry_run
-from slackwater.app.explain import written
-from slackwater.app.formats import Format
+from slackwater.app.live.watch import Watch
 from slackwater.app.load import load
+from slackwater.app.plans.explain import written
+from slackwater.app.plans.formats import Format
 from slackwater.app.run import Conditions, run
-from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -4,9 +4,9 @@ import json
 
 from rich.console import Console
 
-from slackwater.app.explain import drawn, written
-from slackwater.app.formats import Format
-from slackwater.app.rewrites import changed, document, outline, report
+from slackwater.app.plans.explain import drawn, written
+from slackwater.app.plans.formats import Format
+from slackwater.app.plans.rewrites import changed, document, outline, report
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.testing.catalog import CATALOG

@@ -14,14 +14,14 @@ from pyspark.sql.streaming import StreamingQueryListener
 from rich.console import Console
 
 from slackwater.algebra.catalog import Script
-from slackwater.app.documents import document_of, script_of
 from slackwater.app.dry_run import check_pipelines, dry_run, found_right, used
-from slackwater.app.explain import written
-from slackwater.app.formats import Format
+from slackwater.app.live.watch import Watch
 from slackwater.app.monitor.log import ProgressLog
+from slackwater.app.plans.documents import document_of, script_of
+from slackwater.app.plans.explain import written
+from slackwater.app.plans.formats import Format
 from slackwater.app.run import Conditions, _begun, _stopped_at_the_end, run
 from slackwater.app.views import rewritten
-from slackwater.app.watch import Watch
 from slackwater.errors import InputError, QueryError, RunError, SlackwaterError
 from slackwater.lang import parse_script
 from slackwater.spark.run.progress import OUTPUT, TOLD

@@ -12,8 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 from rich.console import Console
 
+from slackwater.app.live.watch import Watch
 from slackwater.app.run import Conditions, run
-from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
 from slackwater.spark.run.progress import Progress
 

@@ -7,9 +7,9 @@ import pytest
 
 import slackwater as sw
 from slackwater.algebra.catalog import Script, SinkDef, StreamDef
-from slackwater.app.documents import document_of, script_of
 from slackwater.app.front import script_from
 from slackwater.app.load import load
+from slackwater.app.plans.documents import document_of, script_of
 from slackwater.app.secrets import masked, masked_errors, secrets_in, without_secrets
 from slackwater.errors import InputError, QueryError, RunError
 from slackwater.lang import parse_script

@@ -6,10 +6,10 @@ from io import StringIO
 from rich.console import Console
 from tests.dashboard.records import START, records
 
+from slackwater.app.live.terminal import view
+from slackwater.app.live.watch import Watch
 from slackwater.app.monitor.board import Board
-from slackwater.app.terminal import view
-from slackwater.app.watch import Watch
-from slackwater.spark.run.progress import Control, Progress
+from slackwater.spark.run.progress import ControlProgress, Progress
 from slackwater.spark.watermark.punctuate import Account
 
 
@@ -50,7 +50,7 @@ def test_for_machines_every_batch_is_a_line_of_json_and_nothing_else_is_written(
     console = Console(file=StringIO(), width=200)
     watch = Watch(console, machine=True)
     watch.starting()
-    controls = (Control("Edits", 0.01, Account(rows=10, late=1, untimed=2)),)
+    controls = (ControlProgress("Edits", 0.01, Account(rows=10, late=1, untimed=2)),)
     with watch:
         watch.news([Progress("live", batch, 10, 7, 1, 2, 0, 0, 0, 0, 0.5, controls) for batch in (0, 1)])
     watch.summary()

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from slackwater.app.explain import written
-from slackwater.app.formats import Format
+from slackwater.app.live.watch import Watch
+from slackwater.app.plans.explain import written
+from slackwater.app.plans.formats import Format
 from slackwater.app.run import Conditions, run
-from slackwater.app.watch import Watch
 from slackwater.errors import RunError
 from slackwater.lang import parse_script
 from slackwater.spark.run.views.folder import open_folder

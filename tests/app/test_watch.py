@@ -7,8 +7,8 @@ import pytest
 from pyspark.sql import Row
 from rich.console import Console
 
-from slackwater.app.watch import Watch
-from slackwater.spark.run.progress import Control, Progress
+from slackwater.app.live.watch import Watch
+from slackwater.spark.run.progress import ControlProgress, Progress
 from slackwater.spark.run.rejections import Rejections
 from slackwater.spark.watermark.punctuate import Account
 
@@ -37,7 +37,7 @@ def test_a_moment_is_shown_to_the_millisecond_in_one_line():
 def test_the_summary_accounts_for_every_row_and_says_what_a_changelog_refused():
     console = Console(file=StringIO(), width=200)
     watch = Watch(console)
-    controls = (Control("Edits", 0.01, ACCOUNT, refused=3), Control("Other", 0.01, ACCOUNT))
+    controls = (ControlProgress("Edits", 0.01, ACCOUNT, refused=3), ControlProgress("Other", 0.01, ACCOUNT))
     watch.news([Progress("live", 4, 10, 7, 1, 2, 0, 0, 0, 0, 0.5, controls, refused=3)])
     watch.summary()
     line, *_, edits, other = console.file.getvalue().splitlines()  # type: ignore[attr-defined]
@@ -51,7 +51,7 @@ def shown_of(account: Account, *batches: int) -> list[str]:
     """The lines of batches of one row in and two out, and the summary."""
     console = Console(file=StringIO(), width=200, highlight=False)
     watch = Watch(console)
-    controls = (Control("Edits", 0.01, account),)
+    controls = (ControlProgress("Edits", 0.01, account),)
     watch.news([Progress("live", each, 1, 2, 0, 0, 0, 0, 0, 0, 0.5, controls) for each in batches])
     watch.summary()
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
@@ -127,7 +127,7 @@ def test_the_live_status_fits_80_columns():
     console = Console(file=StringIO(), width=80)
     watch = Watch(console, quiet=True)
     account = Account(rows=12_345_678, late=1_234_567, untimed=123_456, clock=9_999_990, newest=1, punctuation=1)
-    controls = (Control("Clicks", 0.0015, account), Control("Views", 0.001, account))
+    controls = (ControlProgress("Clicks", 0.0015, account), ControlProgress("Views", 0.001, account))
     for name in ("short", "a_pipeline_with_a_very_long_name"):
         watch.news([Progress(name, 1_234, 12_345_678, 1_234_567, 1, 1, 0, 0, 9_999_999_999, 10**9, 0.5, controls)])
     console.file.truncate(0)

@@ -6,11 +6,11 @@ import pytest
 from rich.console import Console
 
 from slackwater.algebra.catalog import Catalog
-from slackwater.app.backstage import Backstage
-from slackwater.app.completion import complete
-from slackwater.app.history import holds_secret
-from slackwater.app.statements import is_complete, split_statements
-from slackwater.app.workbench import Quit, Workbench
+from slackwater.app.shell.backstage import Backstage
+from slackwater.app.shell.completion import complete
+from slackwater.app.shell.history import holds_secret
+from slackwater.app.shell.statements import is_complete, split_statements
+from slackwater.app.shell.workbench import Quit, Workbench
 from slackwater.errors import RunError, SlackwaterError
 from slackwater.lang import parse_script
 

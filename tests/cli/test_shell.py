@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from slackwater.app import backstage
+from slackwater.app.shell import backstage
 
 STREAM = "CREATE STREAM S (a INT, ts TIMESTAMP) USING json TIMESTAMP BY ts;"
 

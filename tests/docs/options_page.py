@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slackwater.spark.options import Kind, Option, Table
+from slackwater.spark.options import Option, OptionKind, OptionTable
 from slackwater.spark.run.tables import SINK_TABLES, SOURCE_TABLES
 
 PAGE = Path(__file__).parents[2] / "docs" / "sources-and-sinks.md"
 BY_KIND = {
-    Kind.FLAG: "true", Kind.WHOLE: "100", Kind.NUMBER: "2", Kind.TIME: "0.5 seconds", Kind.MOMENT: "2024-01-01",
-    Kind.LENGTH: "500 rows", Kind.PACE: "10",
+    OptionKind.FLAG: "true", OptionKind.WHOLE: "100", OptionKind.NUMBER: "2", OptionKind.TIME: "0.5 seconds", OptionKind.MOMENT: "2024-01-01",
+    OptionKind.LENGTH: "500 rows", OptionKind.PACE: "10",
 }  # fmt: skip
 EXAMPLES = {
     "event": "ts", "arrival": "received", "path": "trace.csv.gz", "kafka.bootstrap.servers": "broker:9092",
@@ -137,12 +137,12 @@ CREATE SINK archive USING parquet OPTIONS (path 'tolls');
 
 def example_of(option: Option) -> str:
     """Return a value that the option can have."""
-    if option.kind is Kind.CHOICE:
+    if option.kind is OptionKind.CHOICE:
         return option.choices[-1]
     return EXAMPLES[option.name] if option.name in EXAMPLES else BY_KIND[option.kind]
 
 
-def write_table(table: Table) -> str:
+def write_table(table: OptionTable) -> str:
     """Return the options of a table as Markdown."""
     if not table.options:
         return ""

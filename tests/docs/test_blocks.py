@@ -17,6 +17,7 @@ from slackwater.cli.main import main
 from slackwater.lang import parse_script
 from slackwater.spark.run.progress import accounts
 from slackwater.spark.watermark.punctuate import Account
+from slackwater.spark.watermark.statement import Statement
 
 
 def _needs_spark(command: str) -> bool:
@@ -107,6 +108,7 @@ def test_the_readme_states_the_drop_ratio_that_is_kept_without_one():
 
 
 def test_every_field_of_an_account_is_explained():
-    names = [field.name for field in fields(Account)]
-    assert names == [name for name in names if re.search(rf"^    {name} +\w", Account.__doc__ or "", re.MULTILINE)]
-    assert all(name in (accounts.__doc__ or "") for name in names if name != "silence")
+    for kind in (Account, Statement):
+        names = {field.name for field in fields(kind)}
+        assert names <= set(re.findall(r"^    (\w+) +\w", kind.__doc__ or "", re.MULTILINE))
+    assert all(name in (accounts.__doc__ or "") for name in names - {"silence"})

@@ -4,7 +4,7 @@
 import pytest
 from tests.docs.blocks import ROOT
 
-from slackwater.app.completion import CLAUSES
+from slackwater.app.shell.completion import CLAUSES
 from slackwater.disorder import ESTIMATORS
 from slackwater.errors import SlackwaterError
 from slackwater.lang import parse_script

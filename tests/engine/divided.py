@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Select
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS
 from slackwater.semantics import Feed
 from slackwater.semantics.expressions import holds, value_of

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.engine.running import Ran, close, given_by, ran, run
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Scan, Union, walk
-from slackwater.app.testing.answers import Found, tables_of
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.app.testing.answers import EngineAnswers, tables_of
 from slackwater.app.testing.case import QueryCase
 from slackwater.app.testing.differences import differences
 from slackwater.app.testing.page import load_page
@@ -53,7 +53,7 @@ def answer_of(example: QueryCase) -> Answer:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.title)
 def test_the_answer_is_the_one_worked_out_by_hand(example: QueryCase):
-    found = Found(tables_of(example, answer_of(example)), unknown=frozenset(ASIDE))
+    found = EngineAnswers(tables_of(example, answer_of(example)), unknown=frozenset(ASIDE))
     assert differences(example, found) == []
 
 

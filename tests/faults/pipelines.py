@@ -23,8 +23,8 @@ from pyspark.sql import SparkSession
 from rich.console import Console
 from tests.postgres import Database
 
+from slackwater.app.live.watch import Watch
 from slackwater.app.run import Conditions, run
-from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
 
 ROWS, FILES = 600, 3

@@ -4,7 +4,6 @@
 import pytest
 from tests.lang.streams import CATALOG, bound, refused, underlined
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -23,6 +22,7 @@ from slackwater.algebra.nodes import (
     Window,
     walk,
 )
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.lang import bind_query
 
 W = "[RANGE 5 minutes SLIDE 1 minute]"

@@ -11,8 +11,8 @@ from tests.lang.streams import CATALOG, DECLARATIONS
 from slackwater.algebra.catalog import Catalog
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script, print_query
-from slackwater.lang.lexing import tokens_of
-from slackwater.lang.source import Source
+from slackwater.lang.parsing.lexing import tokens_of
+from slackwater.lang.parsing.source import SourceText
 
 SEED = 20240229
 WORDS = [
@@ -67,7 +67,7 @@ PAPERS = [path.read_text() for path in sorted((Path(__file__).parents[2] / "exam
 
 def broken(text: str, rng: random.Random) -> str:
     """The text with some of its words lost, doubled, swapped, replaced, or with characters changed."""
-    words = [text[token.start : token.end + 1] for token in tokens_of(Source(text), {})]
+    words = [text[token.start : token.end + 1] for token in tokens_of(SourceText(text), {})]
     for _ in range(rng.randint(1, 4)):
         at = rng.randrange(len(words))
         match rng.randrange(7):

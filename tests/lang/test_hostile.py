@@ -12,7 +12,7 @@ from tests.lang.streams import CATALOG
 
 from slackwater.errors import QueryError
 from slackwater.lang import parse_script
-from slackwater.lang.lexing import DEEPEST, LONGEST_TEXT, MOST_TOKENS
+from slackwater.lang.parsing.lexing import DEEPEST, LONGEST_TEXT, MOST_TOKENS
 
 N = 10_000
 WHERE = "SELECT vehID FROM Sensors WHERE "

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from slackwater.algebra.checks import check
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -26,6 +25,7 @@ from slackwater.algebra.nodes import (
     Window,
     walk,
 )
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Field
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script, print_query

@@ -16,8 +16,8 @@ from slackwater.algebra.nodes import Emit, Frequency, Plan, Select
 from slackwater.algebra.schema import Expr
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script, print_query
-from slackwater.lang.lexing import tokens_of
-from slackwater.lang.source import Source
+from slackwater.lang.parsing.lexing import tokens_of
+from slackwater.lang.parsing.source import SourceText
 
 KEYWORDS = {
     *(
@@ -82,7 +82,7 @@ def test_random_queries(seed: int):
 def test_blanks_comments_and_case_make_no_difference(seed: int):
     rng = random.Random(seed)
     query = Queries(rng).query()
-    words = [query[token.start : token.end + 1] for token in tokens_of(Source(query), {})]
+    words = [query[token.start : token.end + 1] for token in tokens_of(SourceText(query), {})]
     gaps = [" ", "\n", "\t ", " /* a /* b */ */ ", " -- c\n", "\r\n"]
     spelled = [
         rng.choice([str.upper, str.lower, str.title])(word) if word.upper() in KEYWORDS else word for word in words

@@ -16,7 +16,7 @@ from pathlib import Path
 from slackwater.algebra.catalog import Catalog, ViewDef
 from slackwater.algebra.nodes import Plan, Policy
 from slackwater.algebra.policies import in_words
-from slackwater.app.rewrites import outline
+from slackwater.app.plans.rewrites import outline
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import RULES, rewrite
 from slackwater.rewrite.change import Rule

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.semantics import Answer
 
 

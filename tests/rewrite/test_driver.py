@@ -3,7 +3,7 @@
 from slackwater.algebra.nodes import Project, Scan, Select, View, Window, inputs, walk, with_inputs
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import RULES, Rewritten, rewrite
-from slackwater.rewrite.change import Change
+from slackwater.rewrite.change import Replacement
 from slackwater.rewrite.driver import MOST_STEPS
 from slackwater.testing.catalog import CATALOG
 
@@ -40,7 +40,7 @@ def test_the_first_rule_that_fires_is_tried_first():
 
 def test_a_rule_that_would_go_on_for_ever_is_stopped():
     def turn_round(plan, context):
-        return Change(Project(plan.child, plan.items[::-1]), "round") if isinstance(plan, Project) else None
+        return Replacement(Project(plan.child, plan.items[::-1]), "round") if isinstance(plan, Project) else None
 
     assert len(rewrite(bind_query(QUERY, CATALOG), rules=[turn_round]).steps) == MOST_STEPS
 

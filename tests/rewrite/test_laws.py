@@ -12,7 +12,7 @@ from slackwater.app.testing.differences import differences
 from slackwater.app.testing.page import load_page
 from slackwater.app.testing.reading import read_cases
 from slackwater.rewrite import RULES
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.semantics import Feed, FeedBatch, interpret
 
 PAGE = load_page(Path(__file__).parents[2] / "docs" / "laws.md")
 REFUTED: dict[str, list[QueryCase]] = {}
@@ -31,7 +31,7 @@ def without(feeds: dict[str, Feed], stream: str, position: int) -> dict[str, Fee
     for batch in feeds[stream].batches:
         kept = tuple(row for place, row in enumerate(batch.rows, start=seen) if place != position)
         seen += len(batch.rows)
-        batches.append(Batch(kept, batch.punctuation))
+        batches.append(FeedBatch(kept, batch.punctuation))
     return {**feeds, stream: replace(feeds[stream], batches=tuple(batches))}
 
 

@@ -10,9 +10,9 @@ from tests.rewrite.templates import TEMPLATES
 
 from slackwater.algebra.bind import bind
 from slackwater.algebra.checks import check
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.document import from_document, to_document
 from slackwater.algebra.nodes import Mode
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.rewrite import RULES, rewrite
 from slackwater.rewrite.driver import MOST_STEPS
 from slackwater.semantics import interpret

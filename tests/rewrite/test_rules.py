@@ -6,7 +6,7 @@ import pytest
 from tests.rewrite.proofs import answers, firing
 from tests.rewrite.templates import TEMPLATES
 
-from slackwater.app.rewrites import outline
+from slackwater.app.plans.rewrites import outline
 from slackwater.rewrite import RULES
 
 CASES = 1_000

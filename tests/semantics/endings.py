@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from slackwater.algebra.nodes import Plan, Scan, walk
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 
 
 def ended(plan: Plan, feeds: Mapping[str, Feed]) -> dict[str, Feed]:
@@ -18,5 +18,5 @@ def ended(plan: Plan, feeds: Mapping[str, Feed]) -> dict[str, Feed]:
     reach = sum(each.amount for each in lengths if each is not None and each.is_time)
     far = max([0, *times, *(batch.punctuation or 0 for batch in batches)]) + reach + 1
     count = max((len(feed.batches) for feed in feeds.values()), default=0)
-    filled = {name: feed.batches + (Batch(),) * (count - len(feed.batches)) for name, feed in feeds.items()}
-    return {name: Feed((*own, Batch((), far), Batch())) for name, own in filled.items()}
+    filled = {name: feed.batches + (FeedBatch(),) * (count - len(feed.batches)) for name, feed in feeds.items()}
+    return {name: Feed((*own, FeedBatch((), far), FeedBatch())) for name, own in filled.items()}

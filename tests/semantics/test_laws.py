@@ -8,8 +8,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from slackwater.algebra.lengths import ONE_TUPLE, Kind
-from slackwater.algebra.monotonicity import Class, class_of
 from slackwater.algebra.nodes import Aggregate, Emit, Frequency, Mode, Plan, Window, inputs, walk, with_inputs
+from slackwater.algebra.properties.monotonicity import Class, class_of
 from slackwater.semantics import Answer, Feed, interpret
 from slackwater.semantics.values import orders
 from slackwater.testing.plans import Case, Shape, seeded_cases

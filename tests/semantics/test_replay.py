@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.semantics.endings import ended
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import Kind, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -27,6 +26,7 @@ from slackwater.algebra.nodes import (
     Union,
     Window,
 )
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
 from slackwater.semantics import Answer, Feed, interpret, relational
 from slackwater.semantics.changelog.replay import table_at

@@ -8,8 +8,8 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rich.console import Console
 
-from slackwater.app.backstage import Backstage
-from slackwater.app.workbench import Workbench
+from slackwater.app.shell.backstage import Backstage
+from slackwater.app.shell.workbench import Workbench
 from slackwater.shell import prompt
 
 CTRL_C, CTRL_D, UP = "\x03", "\x04", "\x1b[A"

@@ -17,10 +17,10 @@ from pyspark.sql.types import StructType
 from tests.spark.streams import finish, read_batches, write_batch
 
 from slackwater.algebra.catalog import Catalog, StreamDef
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Emit, Plan
-from slackwater.semantics import Answer, Batch, Feed, interpret
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.semantics import Answer, Feed, FeedBatch, interpret
 from slackwater.spark.planner import plan as planning
 from slackwater.spark.shim.schema import arrow_schema
 from slackwater.spark.watermark.control import CLOCK
@@ -49,7 +49,7 @@ def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
     """What the interpreter answers when the last punctuations have acted, as Spark's last batch lets them."""
     longest = max(len(feed.batches) for feed in feeds.values())
     ended = {
-        name: replace(feed, batches=feed.batches + (Batch(),) * (longest - len(feed.batches) + 1))
+        name: replace(feed, batches=feed.batches + (FeedBatch(),) * (longest - len(feed.batches) + 1))
         for name, feed in feeds.items()
     }
     return answered(plan, interpret(plan, ended))
@@ -108,7 +108,7 @@ def _written(
     rows = read_batches(spark, folder / "rows", _columns(stream))
     latest = 0
     for number in range(batches):
-        batch = feed.batches[number] if number < len(feed.batches) else Batch()
+        batch = feed.batches[number] if number < len(feed.batches) else FeedBatch()
         latest = max(latest, batch.punctuation or 0)
         table = _table(rows.schema, batch.rows)
         write_batch(folder / "rows", number, dict(zip(table.column_names, table.columns, strict=True)))

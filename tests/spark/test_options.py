@@ -7,7 +7,7 @@ from slackwater.spark.io.kafka.sink import TABLE as KAFKA_SINK
 from slackwater.spark.io.sinks.postgres.server import TABLE as POSTGRES
 from slackwater.spark.io.sources.recipe import GENERATE
 from slackwater.spark.io.sources.replay import TABLE as REPLAY
-from slackwater.spark.options import Kind, Options, Table
+from slackwater.spark.options import OptionKind, Options, OptionTable
 from slackwater.spark.planner.fused.changes import form_of
 from slackwater.spark.run.tables import SINK_TABLES, SOURCE_TABLES
 
@@ -15,13 +15,13 @@ TABLES = SOURCE_TABLES + SINK_TABLES
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)
-def test_a_table_documents_its_options(table: Table):
+def test_a_table_documents_its_options(table: OptionTable):
     assert len({each.name.lower() for each in table.options}) == len(table.options)
     for each in table.options:
         assert each.about.endswith("."), each.name
         assert not (each.required and each.default), each.name
-        assert bool(each.choices) >= (each.kind is Kind.CHOICE), each.name
-        assert each.default is None or each.parse(each.default) is not None or each.kind is Kind.PACE
+        assert bool(each.choices) >= (each.kind is OptionKind.CHOICE), each.name
+        assert each.default is None or each.parse(each.default) is not None or each.kind is OptionKind.PACE
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_table_documents_its_options(table: Table):
     ],
 )
 def test_what_is_wrong_is_told_with_what_is_valid(
-    table: Table, owner: str, given: dict[str, str], told: tuple[str, ...]
+    table: OptionTable, owner: str, given: dict[str, str], told: tuple[str, ...]
 ):
     with pytest.raises(InputError) as caught:
         Options(table, given, owner)

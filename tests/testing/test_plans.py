@@ -6,9 +6,9 @@ from hypothesis import given, settings
 
 from slackwater.algebra.bind import bind
 from slackwater.algebra.checks import check
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import NODES, Emit, Frequency, Join, Mode, Scan, Subquery, Window, walk
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.plans import Shape, cases, plans, seeded_case
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import parsed, typed
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -24,8 +23,9 @@ from slackwater.algebra.nodes import (
     inputs,
     with_inputs,
 )
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.widening import with_common_types
 from slackwater.algebra.schema import Expr, Schema
-from slackwater.algebra.widening import with_common_types
 
 Lookup = Callable[[Scan], Scan]
 """Returns a scan with the columns and clocks of its stream filled in; the argument names the stream only."""

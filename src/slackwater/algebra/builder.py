@@ -46,7 +46,7 @@ class Query:
 
     def _repr_html_(self) -> str:
         """Return the plan as an HTML picture for notebooks. The renderer is imported on first use."""
-        return str(import_module("slackwater.app.notebook").plan_html(self.plan))
+        return str(import_module("slackwater.app.live.notebook").plan_html(self.plan))
 
     def control(
         self,

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import aggregates, columns, is_aggregate, nested_aggregates, parsed
-from slackwater.algebra.instants import extents_of, instants_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -29,9 +27,11 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import extents_of, instants_of
+from slackwater.algebra.properties.widening import common_type
 from slackwater.algebra.ratios import parse_ratio
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
-from slackwater.algebra.widening import common_type
 from slackwater.errors import QueryError
 
 ESTIMATORS = ("budget", "adaptive", "periodic", "adhoc", "max-delay", "two-max", "quantile")

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from slackwater.algebra.lengths import MICROSECONDS, Kind, Length
 from slackwater.algebra.policies import DEFAULT_ESTIMATOR, DEFAULT_SKEW, ratio_text
-from slackwater.app.notebook import advice_html
+from slackwater.app.live.notebook import advice_html
 from slackwater.disorder import ESTIMATORS, Controller, controller
 from slackwater.disorder.replay.optimum import optimum
 from slackwater.disorder.replay.replaying import (
@@ -41,7 +41,7 @@ NOT_COMPARED = ("slack", DEFAULT_ESTIMATOR)
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AdviceLine:
     """One estimator or yardstick on the trace; times in seconds. A yardstick is only known afterwards."""
 
     name: str
@@ -67,7 +67,7 @@ class Advice:
     rows: int
     suspect: int
     dratio: float
-    lines: tuple[Line, ...]
+    lines: tuple[AdviceLine, ...]
     watermark_delay: float
     plain_late_share: float
     sentence: str
@@ -98,7 +98,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AdviseRequest:
     """What to read and what to keep."""
 
     path: Path
@@ -110,7 +110,7 @@ class Request:
     batch: Length = A_SECOND
 
 
-def advise(request: Request, progress: Callable[[str, int, int], None] | None = None) -> Advice:
+def advise(request: AdviseRequest, progress: Callable[[str, int, int], None] | None = None) -> Advice:
     """Replays the trace through every estimator and compares with what hindsight would have done.
 
     `progress` is told what is being replayed, how many rows more, and of how many.
@@ -151,7 +151,7 @@ def advise(request: Request, progress: Callable[[str, int, int], None] | None = 
 
 def _estimators(
     batches: Batches, dratio: float, default: Controller, progress: Callable[[str, int, int], None] | None
-) -> Iterator[Line]:
+) -> Iterator[AdviceLine]:
     """Replay the rows through the default controller, and through every other estimator that keeps a ratio."""
     others = {name: controller(dratio, name, skew=DEFAULT_SKEW) for name in sorted({*ESTIMATORS} - {*NOT_COMPARED})}
     for name, observer in {DEFAULT_ESTIMATOR: default, **others}.items():
@@ -160,7 +160,7 @@ def _estimators(
         yield _line(name, found, punctuation)
 
 
-def _yardsticks(batches: Batches, late: int, delay: Constant) -> Iterator[Line]:
+def _yardsticks(batches: Batches, late: int, delay: Constant) -> Iterator[AdviceLine]:
     """Return what hindsight would have chosen; `delay` is the best constant behind the newest row."""
     now, each = best_constant(batches, late, "now"), best_per_interval(batches, late)
     yield _line("best constant (newest)", delay.measures, delay.punctuation, yardstick=True)
@@ -168,10 +168,10 @@ def _yardsticks(batches: Batches, late: int, delay: Constant) -> Iterator[Line]:
     yield _line("best per interval", each.measures, each.punctuation, yardstick=True)
     if (rows := len(batches.event)) <= MOST_FOR_OPTIMUM:
         hold = _seconds(optimum(batches, late).mean_hold)
-        yield Line("optimum", late / rows, hold, None, None, None, yardstick=True)
+        yield AdviceLine("optimum", late / rows, hold, None, None, None, yardstick=True)
 
 
-def honest_rows(recorded: Batches, request: Request) -> Batches:
+def honest_rows(recorded: Batches, request: AdviseRequest) -> Batches:
     """Return the rows whose event time is at most SKEW after their arrival, cut into batches in the same way.
 
     If hardly any row is left, the columns are not the clocks that they are said to be, and all rows are returned.
@@ -200,7 +200,7 @@ def doubt(event: Ints, arrival: Ints) -> str:
     return ""
 
 
-def read(request: Request) -> tuple[Batches, list[str]]:
+def read(request: AdviseRequest) -> tuple[Batches, list[str]]:
     """The trace in batches, in order of arrival, and what was done to it on the way."""
     if not request.path.exists():
         raise InputError(
@@ -236,7 +236,7 @@ def _cut(batch: Length, event: Ints, arrival: Ints, source: Ints | None) -> Batc
     return cut(event, arrival, batch.amount, source)
 
 
-def _sorted_as_recorded(request: Request) -> bool:
+def _sorted_as_recorded(request: AdviseRequest) -> bool:
     recorded = Trace(str(request.path), request.arrival, None, request.unit).table()
     arrival = _ticks(_column(recorded, request.arrival).drop_null())
     return bool(np.all(np.diff(arrival) >= 0))
@@ -259,8 +259,8 @@ def _counting(progress: Callable[[str, int, int], None], name: str, rows: int) -
     return lambda more: progress(name, more, rows)
 
 
-def _line(name: str, found: Measures, punctuation: Ints, *, yardstick: bool = False) -> Line:
-    return Line(
+def _line(name: str, found: Measures, punctuation: Ints, *, yardstick: bool = False) -> AdviceLine:
+    return AdviceLine(
         name,
         found.late_share,
         _seconds(found.mean_hold),
@@ -276,7 +276,7 @@ def _seconds(ticks: float) -> float:
     return ticks / MICROSECONDS["second"]
 
 
-def _sentence(dratio: float, lines: list[Line], fixed: float, plain: float | None) -> str:
+def _sentence(dratio: float, lines: list[AdviceLine], fixed: float, plain: float | None) -> str:
     """Return the advice in words. `plain` is what Spark's own watermark loses where suspect rows move it, else None."""
     own = [line for line in lines if not line.yardstick]
     default = next((line for line in own if line.name == "budget"), own[0])

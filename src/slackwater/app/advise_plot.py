@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.algebra.policies import ratio_text
-from slackwater.app.advise import Advice, Line
+from slackwater.app.advise import Advice, AdviceLine
 from slackwater.disorder import NO_PUNCTUATION
 
 POINTS = 4_000
@@ -52,7 +52,7 @@ def _trade(axes: Axes, advice: Advice) -> None:
     _name(axes, ordered, places)
 
 
-def _name(axes: Axes, lines: list[Line], places: list[tuple[float, float]]) -> None:
+def _name(axes: Axes, lines: list[AdviceLine], places: list[tuple[float, float]]) -> None:
     """Names in a column beside the axes, in the order of the points, each tied to its own: points may coincide."""
     low, high = np.log(axes.get_ylim())
     heights = spread([(float(np.log(hold)) - low) / (high - low) for _, hold in places], NAME_HEIGHT)
@@ -107,7 +107,7 @@ def _course(axes: Axes, advice: Advice) -> None:
     axes.grid(visible=True, alpha=0.3)
 
 
-def _lowest(line: Line, clock: np.ndarray) -> float:
+def _lowest(line: AdviceLine, clock: np.ndarray) -> float:
     if line.punctuation is None:
         return 0.0
     there = line.punctuation > NO_PUNCTUATION
@@ -115,6 +115,6 @@ def _lowest(line: Line, clock: np.ndarray) -> float:
     return float(np.quantile(behind, 0.02)) if len(behind) else 0.0
 
 
-def _colour(line: Line) -> str:
+def _colour(line: AdviceLine) -> str:
     palette = {"budget": "#d1495b", "adaptive": "#33658a", "quantile": "#86a873"}
     return palette.get(line.name, "#2f4858" if line.yardstick else "#8d8d8d")

@@ -9,7 +9,7 @@ from slackwater.algebra.builder import Query
 from slackwater.algebra.catalog import TIMESTAMPS, Catalog, StreamDef
 from slackwater.algebra.checks import check
 from slackwater.algebra.nodes import Plan
-from slackwater.app.optimise import optimise
+from slackwater.app.plans.optimise import optimise
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
 from slackwater.spark.io.streams import DataFrame, definition_of

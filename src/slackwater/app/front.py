@@ -15,17 +15,17 @@ from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.checks import check
 from slackwater.algebra.document import from_document
 from slackwater.algebra.nodes import Plan
-from slackwater.app.advise import Advice, Request
+from slackwater.app.advise import Advice, AdviseRequest
 from slackwater.app.advise import advise as advise_on
-from slackwater.app.documents import SHOWN, script_of
-from slackwater.app.explain import asked, drawn, written
-from slackwater.app.formats import Format
+from slackwater.app.live.notebook import Explained, Picture
+from slackwater.app.live.watch import Watch
 from slackwater.app.load import load
-from slackwater.app.notebook import Explained, Picture
 from slackwater.app.options import parse_batch, parse_folder, parse_format, parse_share, parse_unit
+from slackwater.app.plans.documents import SHOWN, script_of
+from slackwater.app.plans.explain import asked, drawn, written
+from slackwater.app.plans.formats import Format
 from slackwater.app.run import Conditions
 from slackwater.app.run import run as run_script
-from slackwater.app.watch import Watch
 from slackwater.lang import parse_script
 
 Given = str | Path | Query | Mapping[str, Any]
@@ -155,7 +155,7 @@ def advise(
     print(sw.advise(trace, event="event_ms", arrival="arrival_ms", dratio="1%").sentence)
     """
     share = parse_share(str(dratio))
-    return advise_on(Request(Path(trace), event, arrival, source, share, parse_unit(unit), parse_batch(batch)))
+    return advise_on(AdviseRequest(Path(trace), event, arrival, source, share, parse_unit(unit), parse_batch(batch)))
 
 
 def script_from(given: Given, declarations: str = "") -> Script:

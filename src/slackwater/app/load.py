@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from slackwater.algebra.catalog import Script
-from slackwater.app.documents import script_of
+from slackwater.app.plans.documents import script_of
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
 

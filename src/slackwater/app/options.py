@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from slackwater.algebra.lengths import MICROSECONDS, Length, ticks_of
 from slackwater.algebra.ratios import parse_ratio
-from slackwater.app.formats import Format
+from slackwater.app.plans.formats import Format
 from slackwater.disorder.replay.trace import AUTO, UNITS
 from slackwater.errors import InputError, nearest
 

@@ -16,10 +16,10 @@ from time import monotonic, sleep
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Scan, walk
 from slackwater.app.dry_run import check_pipelines, declared_right, found_doubtful, used
-from slackwater.app.interrupts import Asked, interrupts
+from slackwater.app.live.interrupts import Asked, interrupts
+from slackwater.app.live.watch import Watch
 from slackwater.app.secrets import masked_errors
 from slackwater.app.views import Opened, Sides, opened, shared
-from slackwater.app.watch import Watch
 from slackwater.errors import InputError, SlackwaterError
 from slackwater.spark.batches import partitions_kept
 from slackwater.spark.io.sinks.anew import admit_sinks

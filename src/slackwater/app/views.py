@@ -7,11 +7,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from slackwater.algebra.catalog import Pipeline, Script
-from slackwater.app.optimise import optimise
+from slackwater.app.plans.optimise import optimise
 from slackwater.spark.run.sides import arranged
 from slackwater.spark.run.views.folder import Folder, open_folder
 from slackwater.spark.run.views.reading import log_name
-from slackwater.spark.run.views.sharing import Kept, Sharing, share
+from slackwater.spark.run.views.sharing import KeptView, Sharing, share
 from slackwater.spark.store import Location
 
 Sides = Mapping[str, tuple[Pipeline, ...]]
@@ -33,7 +33,7 @@ def shared(script: Script, *, keep: bool = False) -> tuple[Sharing, Sides]:
 class Opened:
     """A kept view in its folder; `mine` if no other run keeps it, so that this one does."""
 
-    kept: Kept
+    kept: KeptView
     folder: Folder
     mine: bool
 
@@ -47,7 +47,7 @@ class Opened:
 
 
 @contextmanager
-def opened(kept: Sequence[Kept], place: Location) -> Iterator[list[Opened]]:
+def opened(kept: Sequence[KeptView], place: Location) -> Iterator[list[Opened]]:
     """The views, for as long as the run lasts: then another run may keep them."""
     with ExitStack() as held:
         found = []

@@ -12,7 +12,7 @@ from rich.progress import Progress, TaskID
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from slackwater.app.advise import Advice, Request
+    from slackwater.app.advise import Advice, AdviseRequest
 
 
 def advise(
@@ -37,10 +37,10 @@ def advise(
 
         slackwater advise trace.csv.gz --event event_ms --arrival arrival_ms --dratio 1%
     """
-    from slackwater.app.advise import Request
+    from slackwater.app.advise import AdviseRequest
     from slackwater.app.options import parse_batch, parse_share, parse_unit
 
-    request = Request(trace, event, arrival, source, parse_share(dratio), parse_unit(unit), parse_batch(batch))
+    request = AdviseRequest(trace, event, arrival, source, parse_share(dratio), parse_unit(unit), parse_batch(batch))
     advice = _followed(request, Console(stderr=True))
     if plot is not None:
         from slackwater.app.extras import require
@@ -55,7 +55,7 @@ def advise(
         _show(advice, Console(highlight=False))
 
 
-def _followed(request: Request, console: Console) -> Advice:
+def _followed(request: AdviseRequest, console: Console) -> Advice:
     from slackwater.app.advise import advise
 
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from slackwater.app.formats import Format
+from slackwater.app.plans.formats import Format
 from slackwater.cli.options import Conf, File, Settings
 from slackwater.errors import InputError
 
@@ -52,9 +52,9 @@ def explain(
         slackwater explain traffic.sql --physical
         slackwater explain traffic.sql --format svg -o plan.svg
     """
-    from slackwater.app import explain as explaining
     from slackwater.app.load import load
     from slackwater.app.options import parse_conf
+    from slackwater.app.plans import explain as explaining
 
     if form is Format.PNG and output is None and sys.stdout.isatty():
         raise InputError(

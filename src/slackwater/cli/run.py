@@ -14,7 +14,7 @@ from slackwater.cli.options import Conf, Settings
 from slackwater.errors import InputError
 
 if TYPE_CHECKING:
-    from slackwater.app.watch import Watch
+    from slackwater.app.live.watch import Watch
     from slackwater.dashboard.process import Dashboard
 
 
@@ -104,12 +104,12 @@ def run(
         slackwater run traffic.sql --master spark://host:7077 --conf spark.executor.memory=4g
     """
     from slackwater.app.extras import require
+    from slackwater.app.live.watch import Watch
     from slackwater.app.load import load_given
     from slackwater.app.monitor.log import ProgressLog
     from slackwater.app.options import parse_conf, parse_duration, parse_folder
     from slackwater.app.run import Conditions
     from slackwater.app.run import run as run_script
-    from slackwater.app.watch import Watch
 
     if trigger is not None and available_now:
         raise InputError("SW-416", "--trigger and --available-now exclude each other", hint="leave one of them out")

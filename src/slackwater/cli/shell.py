@@ -34,9 +34,9 @@ def shell(
     from slackwater.app.extras import require
 
     require("shell", ["prompt_toolkit"], "slackwater shell")
-    from slackwater.app.backstage import Backstage, spark_session
     from slackwater.app.load import read_text
-    from slackwater.app.workbench import Workbench
+    from slackwater.app.shell.backstage import Backstage, spark_session
+    from slackwater.app.shell.workbench import Workbench
     from slackwater.shell.prompt import execute_all, interact, is_interactive
 
     bench = Workbench(Console(highlight=False), Backstage(spark_session, at_once=is_interactive()), checkpoint)

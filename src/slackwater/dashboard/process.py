@@ -16,7 +16,7 @@ from types import TracebackType
 from slackwater.app.extras import require
 from slackwater.app.monitor.board import Event
 from slackwater.dashboard.guard import is_loopback
-from slackwater.dashboard.settings import Settings
+from slackwater.dashboard.settings import ServerSettings
 from slackwater.errors import InputError
 
 PORT = 8787
@@ -46,7 +46,7 @@ class Dashboard:
         self.address = address
         self.token = "" if is_loopback(address) else os.environ.get(TOKEN) or secrets.token_urlsafe(24)
         ports = tuple(range(PORT, PORT + TRIED)) if port is None else (port,)
-        settings = Settings(address, ports, self.token, pages, history)
+        settings = ServerSettings(address, ports, self.token, pages, history)
         command = [sys.executable, "-m", "slackwater.dashboard.server"]
         self.process = subprocess.Popen(  # noqa: S603 (our own module)
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", start_new_session=True

@@ -31,7 +31,7 @@ from slackwater.app.monitor.log import read_log
 from slackwater.app.monitor.metrics import CONTENT_TYPE, scrape
 from slackwater.dashboard import pages
 from slackwater.dashboard.guard import Door, Guarded, Refused, Safe
-from slackwater.dashboard.settings import Settings
+from slackwater.dashboard.settings import ServerSettings
 
 LARGEST_REQUEST = 64 * 1024
 """The most bytes of a request or of a message on a web socket. Larger: a hostile request can take more memory."""
@@ -79,7 +79,7 @@ def safe_class(handler: type) -> type:
     return _safe.setdefault(handler, type(handler.__name__, (Safe, handler), {}))
 
 
-def application(board: Board, settings: Settings, door: Door) -> Pages:
+def application(board: Board, settings: ServerSettings, door: Door) -> Pages:
     """Return the web application of a board."""
     shown: dict[str, Callable[..., None]] = {"/": pages.overview, "/pipeline": pages.pipeline}
     handlers = {path: Application(FunctionHandler(partial(show, board))) for path, show in shown.items()}
@@ -98,7 +98,7 @@ def application(board: Board, settings: Settings, door: Door) -> Pages:
     return made
 
 
-def serve(board: Board, settings: Settings) -> BaseServer:
+def serve(board: Board, settings: ServerSettings) -> BaseServer:
     """Start to serve a board. Return the server, whose `port` is the port in use."""
     sockets = _bound(settings)
     port = sockets[0].getsockname()[1]
@@ -110,7 +110,7 @@ def serve(board: Board, settings: Settings) -> BaseServer:
     return server
 
 
-def _bound(settings: Settings) -> list[socket]:
+def _bound(settings: ServerSettings) -> list[socket]:
     """Return sockets that listen on the first free port."""
     *others, last = settings.ports
     for port in others:
@@ -123,7 +123,7 @@ def main() -> None:
     """Serve the events of standard input until it ends."""
     for each in ("bokeh", "tornado"):  # the terminal belongs to the run, not to the server
         logging.getLogger(each).setLevel(logging.CRITICAL)
-    settings = Settings.of(sys.stdin.readline())
+    settings = ServerSettings.of(sys.stdin.readline())
     board = Board()
     if settings.history:
         for event in read_log(Path(settings.history)):

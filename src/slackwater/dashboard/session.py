@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from slackwater.app.following import Following
+from slackwater.app.live.following import Following
 from slackwater.dashboard.process import Dashboard
 
 

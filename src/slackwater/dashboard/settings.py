@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class ServerSettings:
     """The address, the ports to try, the token (empty on loopback), whether to serve pages, and an earlier log."""
 
     address: str = "127.0.0.1"
@@ -17,7 +17,7 @@ class Settings:
     history: str = ""
 
     @classmethod
-    def of(cls, line: str) -> Settings:
+    def of(cls, line: str) -> ServerSettings:
         """Return the settings in a line of JSON.
 
         >>> Settings.of('{"ports": [8787]}').address

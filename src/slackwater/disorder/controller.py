@@ -30,7 +30,7 @@ class Tallies(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ControllerCounts:
     """Exact counts since the start, and the current punctuation.
 
     `uncapped` is the punctuation without the caps; `capped` counts the rows that came while a cap had raised it.
@@ -99,11 +99,11 @@ class Controller:
         self._estimator = estimator
         self._hold = hold
         self._held = Held()
-        self._progress = Progress()
+        self._progress = ControllerCounts()
         self.released: Run = (EMPTY, EMPTY)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> ControllerCounts:
         return self._progress
 
     def observe(self, event: npt.ArrayLike, arrival: npt.ArrayLike, source: Sources | None = None) -> int:
@@ -155,7 +155,7 @@ class Controller:
         punctuation = max(before.punctuation, uncapped, self._capped())
         self.released = self._held.release(punctuation)
         rows = suspects + (0 if tally is None else tally.size)
-        self._progress = Progress(
+        self._progress = ControllerCounts(
             before.rows + rows,
             before.late + late,
             before.suspect + suspects,
@@ -224,7 +224,7 @@ class Controller:
         if self._hold is not None and (held_back := fields.blob("hold")):
             self._hold.restore(held_back)
         self._held = Held.of(np.cumsum(fields.times("held")), fields.times("counts"))
-        self._progress = Progress(
+        self._progress = ControllerCounts(
             fields.integer("rows"),
             fields.integer("late"),
             fields.integer("suspect"),

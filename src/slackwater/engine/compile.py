@@ -11,15 +11,15 @@ from slackwater.engine.columns.rows import ROW_NUMBER, Rows, no_rows
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.operators.extents import ExtentGroups, ExtentRows
-from slackwater.engine.operators.hold import HOLD, Cycle, Hold
+from slackwater.engine.operators.hold import HOLD, Cycle, RowHold
 from slackwater.engine.operators.jump_window import JumpGroups, JumpRows
 from slackwater.engine.operators.row_window import RowStream, RowWindow
 from slackwater.engine.operators.steps import (
     AtMultiples,
     EveryNth,
     LastOfSlots,
-    Operator,
     Renumber,
+    RowOperator,
     RowWise,
     Span,
     Unique,
@@ -57,7 +57,7 @@ class Border:
 class Compiled:
     """The operators of a chain in order, and what is between them."""
 
-    operators: tuple[Operator, ...]
+    operators: tuple[RowOperator, ...]
     borders: tuple[Border, ...]
 
 
@@ -69,13 +69,13 @@ def compiled(chain: Chain, *, ordered: bool = False, came: bool = False) -> Comp
     """
     steps = list(chain.steps)
     numbered = any(ROW_NUMBER in marks_of(tree) for step in steps for tree in trees_of(step))
-    operators: list[Operator] = []
+    operators: list[RowOperator] = []
     sample = no_rows(chain.input.schema)
     if ordered:
         sample = sample.placed(*(np.empty(0, np.int64) for _ in range(3)))
     borders: list[Border] = []
     if _first_extent(steps) is None:
-        operators.append(Hold(HOLD, numbered, _cycle(steps), came))
+        operators.append(RowHold(HOLD, numbered, _cycle(steps), came))
     while steps:
         taken = _taken(steps)
         operator = _operator(f"{len(operators)}", steps[:taken], sample, numbered)
@@ -131,7 +131,7 @@ def _taken(steps: Sequence[Step]) -> int:
     return 1 + (marked.index(True) if any(marked) else row_wise)  # a mark is of what the instant yields
 
 
-def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) -> Operator:
+def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
     match steps:
         case [Window() as window, *inner, Aggregate() as aggregate]:
             return _grouped(name, window, inner, aggregate, sample, numbered)
@@ -165,7 +165,7 @@ def _of_all_columns(inner: Sequence[Step], sample: Rows) -> Aggregate:
 
 def _grouped(
     name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows, numbered: bool
-) -> Operator:
+) -> RowOperator:
     if is_extent(window):
         return ExtentGroups(name, window, inner, aggregate, sample)
     if at_every_row(window):
@@ -173,7 +173,7 @@ def _grouped(
     return JumpGroups(name, window, inner, aggregate, sample)
 
 
-def _rows(name: str, window: Window, inner: Sequence[Step], sample: Rows, numbered: bool) -> Operator:
+def _rows(name: str, window: Window, inner: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
     if is_extent(window):
         return ExtentRows(name, window, inner)
     if at_every_row(window):

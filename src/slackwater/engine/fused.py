@@ -20,7 +20,7 @@ from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.compile import Compiled, compiled
 from slackwater.engine.operators.hold import entered
-from slackwater.engine.operators.steps import Operator, Span
+from slackwater.engine.operators.steps import RowOperator, Span
 from slackwater.engine.plan import Chain
 
 PUNCTUATION = "punctuation"
@@ -28,7 +28,7 @@ EVENT_TIME = "_row_time"
 """The column of the output that has the event time of a result row, whatever the query calls its own columns."""
 
 
-class Step(NamedTuple):
+class FusedStep(NamedTuple):
     """What a step yields: the next state, and result rows."""
 
     state: State
@@ -49,11 +49,11 @@ class Fused:
     def init(self) -> State:
         return State()
 
-    def step(self, state: State, batch: pa.RecordBatch, punctuation: int, *, everything: bool = False) -> Step:
+    def step(self, state: State, batch: pa.RecordBatch, punctuation: int, *, everything: bool = False) -> FusedStep:
         memory, span = opened(state, punctuation, everything=everything)
         rows = entered(memory, self.chain.input, batch)
         rows = through(self.compiled.operators, memory, rows, span)
-        return Step(memory.state(), answers(rows))
+        return FusedStep(memory.state(), answers(rows))
 
 
 def opened(state: State, punctuation: int, *, everything: bool = False) -> tuple[Memory, Span]:
@@ -64,7 +64,7 @@ def opened(state: State, punctuation: int, *, everything: bool = False) -> tuple
     return memory, span
 
 
-def through(operators: Sequence[Operator], memory: Memory, rows: Rows, span: Span) -> Rows:
+def through(operators: Sequence[RowOperator], memory: Memory, rows: Rows, span: Span) -> Rows:
     for operator in operators:
         rows, span = operator.step(memory, rows, span)
     return rows

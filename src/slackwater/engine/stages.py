@@ -19,7 +19,7 @@ from slackwater.engine.columns.order import stable
 from slackwater.engine.columns.rows import INSTANT, Rows, ordering, packed, unpacked
 from slackwater.engine.columns.state import State
 from slackwater.engine.compile import Border, Compiled, compiled
-from slackwater.engine.fused import Step, answers, opened, through
+from slackwater.engine.fused import FusedStep, answers, opened, through
 from slackwater.engine.operators.emission import arranged
 from slackwater.engine.operators.hold import entered
 from slackwater.engine.operators.steps import LastOfSlots, Span
@@ -43,14 +43,14 @@ class Opening:
     def init(self) -> State:
         return State()
 
-    def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step:
+    def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> FusedStep:
         memory, span = opened(state, punctuation)
         rows = entered(memory, self.stream, batch)
         known = valid(batch.column(self.stream.time))
         places = [ints(picked(batch.select([name]), known).column(0)) for name in (BATCH, PLACE)]
         rows = rows.placed(rows.marks["arrival"].to_numpy(), *places)
         rows = through(self.operators, memory, rows, span)
-        return Step(memory.state(), handed(rows, self.end.sample))
+        return FusedStep(memory.state(), handed(rows, self.end.sample))
 
 
 class Later:
@@ -68,13 +68,13 @@ class Later:
     def init(self) -> State:
         return State()
 
-    def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> Step:
+    def step(self, state: State, batch: pa.RecordBatch, punctuation: int) -> FusedStep:
         memory, span = opened(state, punctuation)
         rows = unpacked(batch)
         order = in_order(rows)
         rows = through(self.operators, memory, rows if order is None else rows.at(order), self._span(span))
         made = answers(rows) if self.end is None else handed(rows, self.end.sample)
-        return Step(memory.state(), made)
+        return FusedStep(memory.state(), made)
 
     def _span(self, span: Span) -> Span:
         """What the stages before know only when a slot has passed, comes only then."""

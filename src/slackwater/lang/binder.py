@@ -9,13 +9,13 @@ from sqlglot import exp
 from slackwater.algebra.catalog import Catalog, ViewDef, check_name
 from slackwater.algebra.checks import check_answer, check_final, check_node
 from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Plan, Scan, Subquery, Union, View
+from slackwater.algebra.properties.widening import with_common_types
 from slackwater.algebra.schema import Schema
-from slackwater.algebra.widening import with_common_types
 from slackwater.errors import QueryError
-from slackwater.lang.queries import BRACKET
+from slackwater.lang.parsing.queries import BRACKET
+from slackwater.lang.parsing.source import SourceText
 from slackwater.lang.scope import Scope
 from slackwater.lang.selects import SelectBinder
-from slackwater.lang.source import Source
 from slackwater.lang.sources import Windowing
 
 MOST_OPERANDS = 64
@@ -53,7 +53,7 @@ SET_OPERATIONS: dict[type[exp.SetOperation], str] = {
 class Binder:
     """Binds the queries of one text; `mode` says what the current query emits."""
 
-    source: Source
+    source: SourceText
     catalog: Catalog
     mode: Mode = Mode.FINAL
 

@@ -20,22 +20,22 @@ from slackwater.algebra.catalog import (
     check_name,
     check_setting,
 )
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import spark_type
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Field, Schema
 from slackwater.algebra.sides import with_sides
 from slackwater.errors import QueryError
-from slackwater.lang import syntax
 from slackwater.lang.binder import Binder
+from slackwater.lang.parsing import syntax
+from slackwater.lang.parsing.source import SourceText
 from slackwater.lang.scope import Scope
-from slackwater.lang.source import Source
 
 
 class ScriptReader:
     """Collects the declarations of statements, one by one. Each may use the names declared before it."""
 
-    def __init__(self, source: Source, catalog: Catalog) -> None:
+    def __init__(self, source: SourceText, catalog: Catalog) -> None:
         self.source = source
         self.catalog = catalog
         self.result = Script()
@@ -61,10 +61,10 @@ class ScriptReader:
                 with self.source.blaming(name):
                     target = self.catalog.sink(name.name)
                 self._pipeline(Pipeline(target.name, target, self._bound(query)), name)
-            case syntax.Query(query=query):
+            case syntax.QueryStatement(query=query):
                 count = sum(each.sink is None for each in self.result.pipelines)
                 self._pipeline(Pipeline(f"query{count + 1}" if count else "query", None, self._bound(query)), query)
-            case syntax.Explain(what=what, query=query):
+            case syntax.ExplainStatement(what=what, query=query):
                 explain = Explain(Aspect(what), self._bound(query))
                 self.result = replace(self.result, explains=(*self.result.explains, explain))
             case syntax.Setting(name=key, value=value, span=span):

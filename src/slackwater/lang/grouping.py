@@ -11,7 +11,7 @@ from sqlglot import exp
 from slackwater.algebra.expressions import Tree, column_node, is_aggregate, name_of, text
 from slackwater.algebra.nodes import Aggregate, Item, Plan
 from slackwater.algebra.schema import PSEUDO_COLUMNS
-from slackwater.lang.forms import normal
+from slackwater.lang.parsing.forms import normal
 from slackwater.lang.scope import Scope, canonical
 
 LONGEST_NAME = 60
@@ -41,7 +41,7 @@ class Names:
 
 
 @dataclass(slots=True)
-class Grouping:
+class GroupCollector:
     """Collects the groups and the aggregate calls of one query, each once and named after its text."""
 
     scope: Scope

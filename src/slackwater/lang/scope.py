@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from slackwater.algebra.checks import check_reference, no_aggregates, pseudo_columns
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, column_node, is_aggregate, name_of, parsed, text, types_of
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.errors import QueryError
 from slackwater.lang.fields import check_path
-from slackwater.lang.forms import REFORMED, foreign_to, normal, reformed, replaced
-from slackwater.lang.source import Source, mark
+from slackwater.lang.parsing.forms import REFORMED, foreign_to, normal, reformed, replaced
+from slackwater.lang.parsing.source import SourceText, mark
 
 DEEPEST = 250
 """The most levels of an expression. Deeper trees could exhaust the stack of functions that walk them."""
@@ -44,7 +44,7 @@ STABLE = frozenset(
 class Scope:
     """The columns of an operator, as the expressions above it name them."""
 
-    source: Source
+    source: SourceText
     schema: Schema
     pseudo: Mapping[str, str]
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Scope:
                 self.known.setdefault(f"{each.qualifier}.{each.name}".lower(), []).append(each)
 
     @classmethod
-    def over(cls, plan: Plan, source: Source, renamed: Mapping[str, str] | None = None) -> Scope:
+    def over(cls, plan: Plan, source: SourceText, renamed: Mapping[str, str] | None = None) -> Scope:
         return cls(source, schema_of(plan), pseudo_columns(plan), renamed or {})
 
     def matching(self, reference: str) -> list[Field]:

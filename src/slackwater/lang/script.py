@@ -11,14 +11,14 @@ from sqlglot.errors import SqlglotError
 from slackwater.algebra.catalog import Catalog, Script
 from slackwater.algebra.nodes import Plan
 from slackwater.errors import QueryError
-from slackwater.lang import syntax
 from slackwater.lang.binder import Binder
-from slackwater.lang.complaints import unread
 from slackwater.lang.declarations import ScriptReader
-from slackwater.lang.dialect import Slackwater
-from slackwater.lang.lexing import tokens_of
-from slackwater.lang.reading import UnparsedError
-from slackwater.lang.source import Source, Span
+from slackwater.lang.parsing import syntax
+from slackwater.lang.parsing.complaints import unread
+from slackwater.lang.parsing.dialect import Slackwater
+from slackwater.lang.parsing.lexing import tokens_of
+from slackwater.lang.parsing.reading import UnparsedError
+from slackwater.lang.parsing.source import SourceText, Span
 
 # Keeps sqlglot's warnings off stderr: those that matter to users are raised as errors here.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())
@@ -31,7 +31,7 @@ def parse_script(
 
     `variables` fill `${NAME}`; `catalog` holds earlier declarations.
     """
-    source = Source(text, file)
+    source = SourceText(text, file)
     known = catalog or Catalog()
     with _as_query_errors(source):
         reader = ScriptReader(source, known)
@@ -43,11 +43,11 @@ def parse_script(
 
 def bind_query(text: str, catalog: Catalog) -> Plan:
     """Return the canonical plan of a single query over declared streams and views."""
-    source = Source(text, "query")
+    source = SourceText(text, "query")
     with _as_query_errors(source):
         found = list(_statements(source, {}))
         statement, span = found[0]
-        if len(found) > 1 or not isinstance(statement, syntax.Query):
+        if len(found) > 1 or not isinstance(statement, syntax.QueryStatement):
             raise QueryError(
                 "SW-130", "this is not a single query", expected="one SELECT", hint="give statements to a script",
                 place=source.place(found[1][1] if len(found) > 1 else span),
@@ -56,7 +56,7 @@ def bind_query(text: str, catalog: Catalog) -> Plan:
             return Binder(source, catalog).root(statement.query)
 
 
-def _statements(source: Source, variables: Mapping[str, str]) -> Iterator[tuple[syntax.Statement, Span]]:
+def _statements(source: SourceText, variables: Mapping[str, str]) -> Iterator[tuple[syntax.Statement, Span]]:
     tokens = tokens_of(source, variables)
     if not any(token.text != ";" for token in tokens):
         raise QueryError(
@@ -68,7 +68,7 @@ def _statements(source: Source, variables: Mapping[str, str]) -> Iterator[tuple[
 
 
 @contextmanager
-def _as_query_errors(source: Source) -> Iterator[None]:
+def _as_query_errors(source: SourceText) -> Iterator[None]:
     """Turn every sqlglot error into a QueryError with its place."""
     try:
         yield

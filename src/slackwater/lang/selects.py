@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from slackwater.algebra.checks import check_boolean, no_aggregates
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, aggregates, column_node, name_of, nested_aggregates, text
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Distinct, Frequency, Item, Plan, Project, Select, Window
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
 from slackwater.errors import QueryError
-from slackwater.lang.grouping import Grouping, Names, natural_name
-from slackwater.lang.queries import BRACKET, FIRST_ALIAS
+from slackwater.lang.grouping import GroupCollector, Names, natural_name
+from slackwater.lang.parsing.queries import BRACKET, FIRST_ALIAS
+from slackwater.lang.parsing.syntax import Clause
 from slackwater.lang.scope import Scope
-from slackwater.lang.syntax import Clause
 
 if TYPE_CHECKING:
     from slackwater.lang.binder import Binder
@@ -139,11 +139,11 @@ class SelectBinder:
             with self.binder.source.blaming(inner):
                 no_aggregates([inner], "another aggregate")
 
-    def _grouping(self, items: list[Selected], scope: Scope) -> Grouping | None:
+    def _grouping(self, items: list[Selected], scope: Scope) -> GroupCollector | None:
         group, having = self.select.args.get("group"), self.select.args.get("having")
         if not group and not having and not any(aggregates(each.tree) for each in items):
             return None
-        grouping = Grouping(scope)
+        grouping = GroupCollector(scope)
         if group:
             self.binder.refuse(group, {"expressions"})
             for tree in group.expressions:
@@ -186,7 +186,7 @@ class SelectBinder:
                 column.replace(exp.paren(item.copy()))
         return scope.resolve(swapped)
 
-    def _having(self, child: Plan, grouping: Grouping, items: list[Selected]) -> Plan:
+    def _having(self, child: Plan, grouping: GroupCollector, items: list[Selected]) -> Plan:
         having = self.select.args.get("having")
         condition = None
         if having:

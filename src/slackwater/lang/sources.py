@@ -6,20 +6,20 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.nodes import Disorder, Frequency, Plan, Policy, Scan, Window
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.errors import QueryError
+from slackwater.lang.parsing.source import SourceText
+from slackwater.lang.parsing.syntax import DISORDER_CLAUSES, Bracket, Clause
 from slackwater.lang.scope import Scope
-from slackwater.lang.source import Source
-from slackwater.lang.syntax import DISORDER_CLAUSES, Bracket, Clause
 
 
 @dataclass(frozen=True, slots=True)
 class Windowing:
     """Turns a bracket into operators above a source."""
 
-    source: Source
+    source: SourceText
     bracket: Bracket | None
 
     def clause(self, word: str) -> Clause | None:

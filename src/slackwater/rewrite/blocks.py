@@ -21,9 +21,9 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.algebra.schema import Expr
 from slackwater.rewrite.change import Context
-from slackwater.rewrite.push_frequencies_into_windows import push_frequencies_into_windows
+from slackwater.rewrite.laws.push_frequencies_into_windows import push_frequencies_into_windows
+from slackwater.rewrite.laws.turn_frequencies_into_slides import turn_frequencies_into_slides
 from slackwater.rewrite.references import substituted, with_references
-from slackwater.rewrite.turn_frequencies_into_slides import turn_frequencies_into_slides
 
 
 @dataclass(frozen=True, slots=True)

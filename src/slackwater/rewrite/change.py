@@ -64,11 +64,11 @@ class Context:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Replacement:
     """The replacement of an operator, and one sentence on why it yields the same rows."""
 
     plan: Plan
     why: str
 
 
-Rule: TypeAlias = Callable[[Plan, Context], Change | None]
+Rule: TypeAlias = Callable[[Plan, Context], Replacement | None]

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import conjuncts, parsed
 from slackwater.algebra.lengths import MICROSECONDS, ONE_TUPLE, Length
 from slackwater.algebra.nodes import (
@@ -38,6 +37,7 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
+from slackwater.algebra.properties.columns import schema_of
 
 
 @dataclass(frozen=True, slots=True)

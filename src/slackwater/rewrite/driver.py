@@ -19,7 +19,7 @@ A plan that reaches it is still correct; a larger value would only delay the end
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Firing:
     """One application of a rule: the changed part of the plan, before and after."""
 
     rule: str
@@ -33,7 +33,7 @@ class Rewritten:
     """The rewritten plan, which yields the same rows, and the steps that led to it."""
 
     plan: Plan
-    steps: tuple[Step, ...]
+    steps: tuple[Firing, ...]
 
 
 def rewrite(plan: Plan, views: Iterable[ViewDef] = (), rules: Sequence[Rule] = RULES) -> Rewritten:
@@ -43,22 +43,22 @@ def rewrite(plan: Plan, views: Iterable[ViewDef] = (), rules: Sequence[Rule] = R
     views are not rewritten here. The query of a view is not answered from itself, nor from a view declared later.
     """
     registered = tuple(takewhile(lambda view: view.query is not plan, views))
-    steps: list[Step] = []
+    steps: list[Firing] = []
     while len(steps) < MOST_STEPS and (fired := _first(rules, plan, registered)):
         plan, step = fired
         steps.append(step)
     return Rewritten(plan, tuple(steps))
 
 
-def _first(rules: Sequence[Rule], plan: Plan, views: tuple[ViewDef, ...]) -> tuple[Plan, Step] | None:
+def _first(rules: Sequence[Rule], plan: Plan, views: tuple[ViewDef, ...]) -> tuple[Plan, Firing] | None:
     fired = (_applied(rule, plan, Context(views=views)) for rule in rules)
     return next((each for each in fired if each), None)
 
 
-def _applied(rule: Rule, plan: Plan, context: Context) -> tuple[Plan, Step] | None:
+def _applied(rule: Rule, plan: Plan, context: Context) -> tuple[Plan, Firing] | None:
     """Apply the rule at the topmost place where it fires; return the new plan and the step, or None."""
     if change := rule(plan, context):
-        return change.plan, Step(rule.__name__, change.why, plan, change.plan)
+        return change.plan, Firing(rule.__name__, change.why, plan, change.plan)
     if isinstance(plan, View):
         return None
     below = inputs(plan)

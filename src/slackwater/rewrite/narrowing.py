@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import column_node, columns, text
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -25,6 +24,7 @@ from slackwater.algebra.nodes import (
     stated,
     with_inputs,
 )
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.rewrite.references import plain, with_references
 

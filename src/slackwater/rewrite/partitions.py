@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Field
 
 

@@ -5,10 +5,10 @@ All rules that move, split or merge selections ask `passes`, so that no rule und
 
 from __future__ import annotations
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import columns
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Aggregate, Frequency, Item, Join, Plan, Project, Subquery, Window
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Schema
 from slackwater.rewrite.change import Context
 from slackwater.rewrite.references import bare, is_pure, reads

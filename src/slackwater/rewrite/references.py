@@ -8,9 +8,9 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import columns, parsed, renamed, resolved, text
 from slackwater.algebra.nodes import Aggregate, Frequency, Item, Join, Plan, Project, Select, Subquery, Window
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Field, Schema
 
 P = TypeVar("P", bound=Plan)

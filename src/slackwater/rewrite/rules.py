@@ -16,24 +16,24 @@ Splitting separates only conjuncts that a rule of line 5 then moves; merging joi
 from __future__ import annotations
 
 from slackwater.rewrite.change import Rule
-from slackwater.rewrite.compose_frequencies import compose_frequencies
-from slackwater.rewrite.distribute_frequencies import distribute_frequencies
-from slackwater.rewrite.drop_idle_windows import drop_idle_windows
-from slackwater.rewrite.interleave_selections import interleave_selections
-from slackwater.rewrite.merge_selections import merge_selections
-from slackwater.rewrite.push_down_projects import push_down_projects
-from slackwater.rewrite.push_frequencies_below_aggregates import push_frequencies_below_aggregates
-from slackwater.rewrite.push_frequencies_into_windows import push_frequencies_into_windows
-from slackwater.rewrite.push_selects_below_aggregates import push_selects_below_aggregates
-from slackwater.rewrite.push_selects_below_frequencies import push_selects_below_frequencies
-from slackwater.rewrite.push_selects_below_joins import push_selects_below_joins
-from slackwater.rewrite.push_selects_below_projects import push_selects_below_projects
-from slackwater.rewrite.push_selects_below_windows import push_selects_below_windows
-from slackwater.rewrite.reuse_views import reuse_views
-from slackwater.rewrite.share_panes import share_panes
-from slackwater.rewrite.share_partitionings import share_partitionings
-from slackwater.rewrite.split_selections import split_selections
-from slackwater.rewrite.turn_frequencies_into_slides import turn_frequencies_into_slides
+from slackwater.rewrite.laws.compose_frequencies import compose_frequencies
+from slackwater.rewrite.laws.distribute_frequencies import distribute_frequencies
+from slackwater.rewrite.laws.drop_idle_windows import drop_idle_windows
+from slackwater.rewrite.laws.interleave_selections import interleave_selections
+from slackwater.rewrite.laws.merge_selections import merge_selections
+from slackwater.rewrite.laws.push_down_projects import push_down_projects
+from slackwater.rewrite.laws.push_frequencies_below_aggregates import push_frequencies_below_aggregates
+from slackwater.rewrite.laws.push_frequencies_into_windows import push_frequencies_into_windows
+from slackwater.rewrite.laws.push_selects_below_aggregates import push_selects_below_aggregates
+from slackwater.rewrite.laws.push_selects_below_frequencies import push_selects_below_frequencies
+from slackwater.rewrite.laws.push_selects_below_joins import push_selects_below_joins
+from slackwater.rewrite.laws.push_selects_below_projects import push_selects_below_projects
+from slackwater.rewrite.laws.push_selects_below_windows import push_selects_below_windows
+from slackwater.rewrite.laws.reuse_views import reuse_views
+from slackwater.rewrite.laws.share_panes import share_panes
+from slackwater.rewrite.laws.share_partitionings import share_partitionings
+from slackwater.rewrite.laws.split_selections import split_selections
+from slackwater.rewrite.laws.turn_frequencies_into_slides import turn_frequencies_into_slides
 
 RULES: tuple[Rule, ...] = (
     reuse_views,

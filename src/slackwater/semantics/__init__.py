@@ -19,7 +19,7 @@ come out, in which order, and in which batch. It is slow on purpose: every opera
     interpreter   `interpret`
 """
 
-from slackwater.semantics.feeds import BEGINNING, END_OF_TIME, Batch, Feed
+from slackwater.semantics.feeds import BEGINNING, END_OF_TIME, Feed, FeedBatch
 from slackwater.semantics.interpreter import interpret
 from slackwater.semantics.rows import Answer, Change, Late, Rejected, Result, Sync
 
@@ -27,9 +27,9 @@ __all__ = [
     "BEGINNING",
     "END_OF_TIME",
     "Answer",
-    "Batch",
     "Change",
     "Feed",
+    "FeedBatch",
     "Late",
     "Rejected",
     "Result",

@@ -175,7 +175,7 @@ class Extreme(Fold):
 
 
 @dataclass(slots=True)
-class Edge(Fold):
+class FirstOrLast(Fold):
     """FIRST and LAST of a group's rows in sequence order, including NULLs unless IGNORE NULLS is stated."""
 
     last: bool = False
@@ -189,7 +189,7 @@ class Edge(Fold):
         if self.last or not self.seen:
             self.seen = [value]
 
-    def merge(self, later: Edge) -> None:
+    def merge(self, later: FirstOrLast) -> None:
         if later.seen and (self.last or not self.seen):
             self.seen = later.seen
 

@@ -18,14 +18,14 @@ from slackwater.semantics.rows import Marks, Rejected, Row
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class ArrivalStore:
     """All rows that arrived on a scan, in sequence order, each with the batch of its arrival."""
 
     rows: tuple[Row, ...]
     rejected: tuple[Rejected, ...]
 
 
-def record_store(scan: Scan, feed: Feed) -> Store:
+def record_store(scan: Scan, feed: Feed) -> ArrivalStore:
     """Return the rows of a feed. Rows without an event time have no place in the sequence and are set aside."""
     names = [each.name for each in scan.fields]
     rows: list[Row] = []
@@ -39,10 +39,10 @@ def record_store(scan: Scan, feed: Feed) -> Store:
             continue
         arrival = given.get(scan.arrival) if scan.arrival else None
         rows.append(Row(values, time, number, arrival, position, Marks(row_time=time)))
-    return Store(tuple(sorted(rows, key=lambda row: row.place)), tuple(rejected))
+    return ArrivalStore(tuple(sorted(rows, key=lambda row: row.place)), tuple(rejected))
 
 
-def sequence(store: Store, clock: Clock) -> list[Row]:
+def sequence(store: ArrivalStore, clock: Clock) -> list[Row]:
     """Return the released rows in order, each with the batch of its release and its number.
 
     A row that arrives in batch N has a place if t is not below the punctuation of batch N - 1, by which rows were

@@ -15,14 +15,14 @@ from slackwater.semantics.aggregates import (
     CountIf,
     Deviation,
     Each,
-    Edge,
     Extreme,
+    FirstOrLast,
     Fold,
     Listed,
     Logic,
     Sum,
 )
-from slackwater.semantics.expressions import Scope, evaluate
+from slackwater.semantics.expressions import RowScope, evaluate
 from slackwater.semantics.rows import Row, Value
 
 FOLDS: dict[type, Callable[[], Fold]] = {
@@ -34,9 +34,9 @@ FOLDS: dict[type, Callable[[], Fold]] = {
     exp.Max: partial(Extreme, 1),
     exp.ArgMin: partial(Extreme, -1),
     exp.ArgMax: partial(Extreme, 1),
-    exp.First: Edge,
-    exp.AnyValue: Edge,
-    exp.Last: partial(Edge, True),
+    exp.First: FirstOrLast,
+    exp.AnyValue: FirstOrLast,
+    exp.Last: partial(FirstOrLast, True),
     exp.Stddev: Deviation,
     exp.StddevSamp: Deviation,
     exp.StddevPop: partial(Deviation, besides=0),
@@ -54,9 +54,9 @@ def new_fold(call: Tree) -> Fold:
         case exp.Filter():
             return new_fold(call.this)
         case exp.IgnoreNulls(this=exp.Last()):
-            return Edge(last=True, ignore_nulls=True)
+            return FirstOrLast(last=True, ignore_nulls=True)
         case exp.IgnoreNulls():
-            return Edge(ignore_nulls=True)
+            return FirstOrLast(ignore_nulls=True)
         case exp.AggFunc(this=exp.Distinct()):
             return Each(FOLDS[type(call)]())
     if type(call) not in FOLDS:
@@ -68,7 +68,7 @@ def new_fold(call: Tree) -> Fold:
     return FOLDS[type(call)]()
 
 
-def add_row(fold: Fold, call: Tree, scope: Scope, row: Row) -> None:
+def add_row(fold: Fold, call: Tree, scope: RowScope, row: Row) -> None:
     """Add a row to the fold of a call, unless its FILTER leaves the row out."""
     match call:
         case exp.Filter(this=inner, expression=exp.Where(this=condition)):
@@ -80,7 +80,7 @@ def add_row(fold: Fold, call: Tree, scope: Scope, row: Row) -> None:
             fold.add(*arguments(call, scope, row))
 
 
-def arguments(call: Tree, scope: Scope, row: Row) -> tuple[Value, ...]:
+def arguments(call: Tree, scope: RowScope, row: Row) -> tuple[Value, ...]:
     """Return the values of a call's arguments over a row; COUNT(*) has none."""
     if isinstance(call.this, exp.Star):
         return ()

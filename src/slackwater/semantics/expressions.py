@@ -44,7 +44,7 @@ COMPARISONS: dict[type, Callable[[int], bool]] = {
 }
 
 
-class Scope:
+class RowScope:
     """The positions of a schema's columns in a row's values."""
 
     def __init__(self, schema: Schema) -> None:
@@ -67,8 +67,8 @@ class Scope:
 
 
 @lru_cache(maxsize=4096)
-def scope_of(schema: Schema) -> Scope:
-    return Scope(schema)
+def scope_of(schema: Schema) -> RowScope:
+    return RowScope(schema)
 
 
 def values_of(exprs: Iterable[Expr], schema: Schema) -> Callable[[Row], Values]:
@@ -87,7 +87,7 @@ def holds(expr: Expr, schema: Schema, row: Row) -> bool:
     return value_of(expr, schema, row) is True
 
 
-def evaluate(tree: Tree, scope: Scope, row: Row) -> Value:
+def evaluate(tree: Tree, scope: RowScope, row: Row) -> Value:
     """Return the value of a syntax tree over a row."""
     kind = type(tree)
     if isinstance(tree, exp.Column):
@@ -112,11 +112,11 @@ def evaluate(tree: Tree, scope: Scope, row: Row) -> Value:
     return call(*(evaluate(argument, scope, row) for argument in tree.iter_expressions()))
 
 
-def operands(tree: Tree, scope: Scope, row: Row) -> tuple[Value, Value]:
+def operands(tree: Tree, scope: RowScope, row: Row) -> tuple[Value, Value]:
     return evaluate(tree.this, scope, row), evaluate(tree.expression, scope, row)
 
 
-def sign_of(one: Tree, two: Tree, scope: Scope, row: Row) -> int | None:
+def sign_of(one: Tree, two: Tree, scope: RowScope, row: Row) -> int | None:
     """Compare two expressions: -1, 0, 1 or None. Text is cast to the type of the other side (ANSI)."""
     first, second = evaluate(one, scope, row), evaluate(two, scope, row)
     if first is None or second is None or isinstance(first, str) == isinstance(second, str):
@@ -136,15 +136,15 @@ def literal(tree: Tree) -> Value:
     return Decimal(written) if "." in written or int(written) > GREATEST_BIGINT else int(written)
 
 
-def _and(tree: Tree, scope: Scope, row: Row) -> Value:
+def _and(tree: Tree, scope: RowScope, row: Row) -> Value:
     return _decided_by(False, tree, scope, row)
 
 
-def _or(tree: Tree, scope: Scope, row: Row) -> Value:
+def _or(tree: Tree, scope: RowScope, row: Row) -> Value:
     return _decided_by(True, tree, scope, row)
 
 
-def _decided_by(decisive: bool, tree: Tree, scope: Scope, row: Row) -> Value:
+def _decided_by(decisive: bool, tree: Tree, scope: RowScope, row: Row) -> Value:
     """Evaluate AND (`decisive` False) or OR (True).
 
     If the left side decides, the right one is not evaluated, as in Spark.
@@ -156,27 +156,27 @@ def _decided_by(decisive: bool, tree: Tree, scope: Scope, row: Row) -> Value:
     return decisive if right is decisive else None if None in (left, right) else not decisive
 
 
-def _not(tree: Tree, scope: Scope, row: Row) -> Value:
+def _not(tree: Tree, scope: RowScope, row: Row) -> Value:
     value = evaluate(tree.this, scope, row)
     return None if value is None else not value
 
 
-def _is(tree: Tree, scope: Scope, row: Row) -> Value:
+def _is(tree: Tree, scope: RowScope, row: Row) -> Value:
     value, wanted = operands(tree, scope, row)
     return value is wanted
 
 
-def _null_safe_equal(tree: Tree, scope: Scope, row: Row) -> Value:
+def _null_safe_equal(tree: Tree, scope: RowScope, row: Row) -> Value:
     one, two = operands(tree, scope, row)
     known = one is not None and two is not None
     return sign_of(tree.this, tree.expression, scope, row) == 0 if known else one is two
 
 
-def _null_if(tree: Tree, scope: Scope, row: Row) -> Value:
+def _null_if(tree: Tree, scope: RowScope, row: Row) -> Value:
     return None if sign_of(tree.this, tree.expression, scope, row) == 0 else evaluate(tree.this, scope, row)
 
 
-def _trim(tree: Tree, scope: Scope, row: Row) -> Value:
+def _trim(tree: Tree, scope: RowScope, row: Row) -> Value:
     value = evaluate(tree.this, scope, row)
     characters = evaluate(tree.expression, scope, row) if tree.args.get("expression") else " "
     if value is None or characters is None:
@@ -185,19 +185,19 @@ def _trim(tree: Tree, scope: Scope, row: Row) -> Value:
     return sides.get((tree.args.get("position") or "").upper(), str.strip)(value, characters)
 
 
-def _between(tree: Tree, scope: Scope, row: Row) -> Value:
+def _between(tree: Tree, scope: RowScope, row: Row) -> Value:
     above, below = (sign_of(tree.this, tree.args[each], scope, row) for each in ("low", "high"))
     if (above is not None and above < 0) or (below is not None and below > 0):
         return False
     return None if above is None or below is None else True
 
 
-def _in(tree: Tree, scope: Scope, row: Row) -> Value:
+def _in(tree: Tree, scope: RowScope, row: Row) -> Value:
     signs = [sign_of(tree.this, each, scope, row) for each in tree.expressions]
     return True if 0 in signs else None if None in signs else False
 
 
-def _case(tree: Tree, scope: Scope, row: Row) -> Value:
+def _case(tree: Tree, scope: RowScope, row: Row) -> Value:
     subject = tree.args.get("this")
     for branch in tree.args["ifs"]:
         met = evaluate(branch.this, scope, row) is True if subject is None else _equal(subject, branch.this, scope, row)
@@ -207,21 +207,21 @@ def _case(tree: Tree, scope: Scope, row: Row) -> Value:
     return None if default is None else evaluate(default, scope, row)
 
 
-def _equal(one: Tree, two: Tree, scope: Scope, row: Row) -> bool:
+def _equal(one: Tree, two: Tree, scope: RowScope, row: Row) -> bool:
     return sign_of(one, two, scope, row) == 0
 
 
-def _if(tree: Tree, scope: Scope, row: Row) -> Value:
+def _if(tree: Tree, scope: RowScope, row: Row) -> Value:
     chosen = tree.args["true"] if evaluate(tree.this, scope, row) is True else tree.args.get("false")
     return None if chosen is None else evaluate(chosen, scope, row)
 
 
-def _coalesce(tree: Tree, scope: Scope, row: Row) -> Value:
+def _coalesce(tree: Tree, scope: RowScope, row: Row) -> Value:
     values = (evaluate(each, scope, row) for each in [tree.this, *tree.expressions])
     return next((value for value in values if value is not None), None)
 
 
-def _like(tree: Tree, scope: Scope, row: Row, escape: str = "\\") -> Value:
+def _like(tree: Tree, scope: RowScope, row: Row, escape: str = "\\") -> Value:
     value, pattern = operands(tree, scope, row)
     if value is None or pattern is None:
         return None
@@ -231,15 +231,15 @@ def _like(tree: Tree, scope: Scope, row: Row, escape: str = "\\") -> Value:
     return re.fullmatch(regex, value, re.DOTALL) is not None
 
 
-def _escape(tree: Tree, scope: Scope, row: Row) -> Value:
+def _escape(tree: Tree, scope: RowScope, row: Row) -> Value:
     return _like(tree.this, scope, row, tree.expression.this)
 
 
-def _cast(tree: Tree, scope: Scope, row: Row) -> Value:
+def _cast(tree: Tree, scope: RowScope, row: Row) -> Value:
     return cast(tree, evaluate(tree.this, scope, row), scope.schema)
 
 
-def _interval(tree: Tree, scope: Scope, row: Row) -> Value:
+def _interval(tree: Tree, scope: RowScope, row: Row) -> Value:
     unit = MICROSECONDS.get(tree.args["unit"].name.lower().removesuffix("s"))
     if unit is None:
         raise QueryError(
@@ -250,12 +250,12 @@ def _interval(tree: Tree, scope: Scope, row: Row) -> Value:
     return int(tree.this.name) * unit
 
 
-def _field(tree: Tree, scope: Scope, row: Row) -> Value:
+def _field(tree: Tree, scope: RowScope, row: Row) -> Value:
     value = evaluate(tree.this, scope, row)
     return None if value is None else value[tree.expression.name]
 
 
-SPECIAL: dict[type, Callable[[Any, Scope, Row], Value]] = {
+SPECIAL: dict[type, Callable[[Any, RowScope, Row], Value]] = {
     exp.And: _and,
     exp.Or: _or,
     exp.Not: _not,

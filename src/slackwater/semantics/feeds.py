@@ -18,7 +18,7 @@ END_OF_TIME = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class FeedBatch:
     """Rows in order of arrival, and the punctuation that the controller gives after them.
 
     None repeats the previous punctuation. A batch may be empty.
@@ -36,7 +36,7 @@ class Feed:
     Feed(batches=(Batch(rows=({'t': 1},), punctuation=2), Batch(rows=({'t': 2},), punctuation=None)))
     """
 
-    batches: tuple[Batch, ...] = ()
+    batches: tuple[FeedBatch, ...] = ()
 
     @classmethod
     def of(
@@ -47,7 +47,7 @@ class Feed:
         parts = [tuple(rows[start:end]) for start, end in pairwise(edges)]
         given = [*punctuations, *[None] * max(0, len(parts) - len(punctuations))]
         parts += [()] * (len(given) - len(parts))
-        return cls(tuple(Batch(part, mark) for part, mark in zip(parts, given, strict=True)))
+        return cls(tuple(FeedBatch(part, mark) for part, mark in zip(parts, given, strict=True)))
 
 
 @dataclass(frozen=True, slots=True)

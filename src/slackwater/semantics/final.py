@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import Aggregate, Distinct, Emit, Join, Minus, Mode, Plan, Scan, Subquery, View, inputs
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.errors import QueryError
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Emit, Frequency, Mode, Plan, Project, Scan, Select, inputs, walk, with_inputs
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.semantics.arrivals import clocks_of
 from slackwater.semantics.changelog.operators import Changes
 from slackwater.semantics.changelog.temporal import Log, Temporal
@@ -15,7 +15,7 @@ from slackwater.semantics.feeds import END_OF_TIME, Feed
 from slackwater.semantics.final import check_final
 from slackwater.semantics.late import late_rows
 from slackwater.semantics.rows import Answer, Change, Instant, Result, Row, Sync, Value
-from slackwater.semantics.streams import Run, is_jump, window_of
+from slackwater.semantics.streams import PlanRun, is_jump, window_of
 
 
 def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Answer:
@@ -32,7 +32,7 @@ def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Ans
     root = replace(root, child=apart(root.child))
     scans = [node for node in walk(root) if isinstance(node, Scan)]
     clocks = clocks_of(root, feeds, flush)
-    run = Run.over(root, feeds, clocks)
+    run = PlanRun.over(root, feeds, clocks)
     late = tuple(late_rows(run, root.child, clocks))
     rejected = tuple(row for scan in scans for row in run.stores[id(scan)].rejected)
     if root.mode is Mode.CHANGES:
@@ -61,7 +61,7 @@ def named(names: list[str], row: Row) -> dict[str, Value]:
     return dict(zip(names, row.values, strict=True))
 
 
-def change_rows(run: Run, plan: Plan, log: Log) -> Iterator[Change]:
+def change_rows(run: PlanRun, plan: Plan, log: Log) -> Iterator[Change]:
     """Return the changelog so far, ordered by start, then end. A negative tuple is a point, so it comes first."""
     numbers: dict[Temporal, int] = {}
     clock, names = run.clock(plan), columns_of(plan)
@@ -76,7 +76,7 @@ def change_rows(run: Run, plan: Plan, log: Log) -> Iterator[Change]:
         yield Change(kind, row, event.at, None if end == END_OF_TIME else end, batch, number)
 
 
-def sync_rows(run: Run, plan: Plan) -> Iterator[Sync]:
+def sync_rows(run: PlanRun, plan: Plan) -> Iterator[Sync]:
     """Return one sync tuple at the end of every extent that holds a row, with or without a result (WIN 6)."""
     windows = below_frequencies(plan)
     come = [each for each in run.evaluated(windows) if held(run, windows, each)]
@@ -97,7 +97,7 @@ def below_frequencies(plan: Plan) -> Plan:
             return plan
 
 
-def held(run: Run, plan: Plan, instant: Instant) -> bool:
+def held(run: PlanRun, plan: Plan, instant: Instant) -> bool:
     """Return whether any window below an operator holds a row at an instant."""
     if window_of(plan) is not None:
         return bool(run.relation(plan, instant))

@@ -19,7 +19,7 @@ from slackwater.algebra.nodes import (
 )
 from slackwater.semantics.feeds import Clock
 from slackwater.semantics.rows import Late, Row
-from slackwater.semantics.streams import Picked, Run, window_of
+from slackwater.semantics.streams import Picked, PlanRun, window_of
 from slackwater.semantics.windows import extents_of
 
 
@@ -43,7 +43,7 @@ class Use:
         return sum(1 for boundary in boundaries if boundary <= passed)
 
 
-def late_rows(run: Run, plan: Plan, clocks: Mapping[str, Clock]) -> Iterator[Late]:
+def late_rows(run: PlanRun, plan: Plan, clocks: Mapping[str, Clock]) -> Iterator[Late]:
     """Return the late rows of every scan, in order of arrival."""
     for use in uses(run, plan, run.clock(plan)):
         scan, own = use.scan, clocks[use.scan.stream]
@@ -56,7 +56,7 @@ def late_rows(run: Run, plan: Plan, clocks: Mapping[str, Clock]) -> Iterator[Lat
                 yield Late(scan.stream, scan.alias, given, behind, punctuation, use.missed(row), row.batch)
 
 
-def uses(run: Run, plan: Plan, clock: Clock) -> Iterator[Use]:
+def uses(run: PlanRun, plan: Plan, clock: Clock) -> Iterator[Use]:
     """Return how each scan below an operator is read, if the operator is evaluated by `clock`."""
     window = window_of(plan)
     match plan:
@@ -74,7 +74,7 @@ def uses(run: Run, plan: Plan, clock: Clock) -> Iterator[Use]:
                 yield from uses(run, each, run.clock(each))
 
 
-def extents(run: Run, plan: Plan, window: Picked, clock: Clock) -> Iterator[Use]:
+def extents(run: PlanRun, plan: Plan, window: Picked, clock: Clock) -> Iterator[Use]:
     """Return the scans whose record store the extents of a window read. `Run.arrivals` follows the same path."""
     match plan:
         case Scan():

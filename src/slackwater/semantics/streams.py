@@ -17,8 +17,6 @@ from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
-from slackwater.algebra.columns import schema_of
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.lengths import ONE_TUPLE, TICK, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -39,9 +37,11 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.algebra.schema import Schema
 from slackwater.semantics import relational
-from slackwater.semantics.arrivals import Store, record_store, sequence
+from slackwater.semantics.arrivals import ArrivalStore, record_store, sequence
 from slackwater.semantics.expressions import scope_of
 from slackwater.semantics.feeds import Clock, Feed
 from slackwater.semantics.frequencies import picked
@@ -88,17 +88,17 @@ def window_of(plan: Plan) -> Picked | None:
 
 
 @dataclass
-class Run:
+class PlanRun:
     """One plan over one set of feeds. Computed rows are cached by operator, so operators must be separate objects."""
 
     clock_of_inputs: Clock
-    stores: Mapping[int, Store]
+    stores: Mapping[int, ArrivalStore]
     numbers: Mapping[int, int]
     kept: dict[int, list[Row]] = field(default_factory=dict)
     stored: dict[int, list[Row]] = field(default_factory=dict)
 
     @classmethod
-    def over(cls, plan: Plan, feeds: Mapping[str, Feed], clocks: Mapping[str, Clock]) -> Run:
+    def over(cls, plan: Plan, feeds: Mapping[str, Feed], clocks: Mapping[str, Clock]) -> PlanRun:
         scans = [node for node in walk(plan) if isinstance(node, Scan)]
         clock = reduce(Clock.slower, clocks.values())
         stores = {id(scan): record_store(scan, feeds.get(scan.stream, Feed())) for scan in scans}

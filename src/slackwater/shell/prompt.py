@@ -15,23 +15,23 @@ from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from rich.console import Console
 
-from slackwater.app.history import holds_secret
-from slackwater.app.statements import is_complete
-from slackwater.app.workbench import Quit, Workbench
+from slackwater.app.shell.history import holds_secret
+from slackwater.app.shell.statements import is_complete
+from slackwater.app.shell.workbench import Quit, Workbench
 from slackwater.errors import SlackwaterError
 
 PROMPT, MORE = "slackwater> ", "        ... "
 GREETING = "Statements end with a semicolon. \\help lists the commands, \\quit or Ctrl-D ends."
 
 
-class Names(Completer):
+class NameCompleter(Completer):
     """Completes what the workbench knows."""
 
     def __init__(self, bench: Workbench) -> None:
         self.bench = bench
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
-        from slackwater.app.completion import complete  # noqa: PLC0415
+        from slackwater.app.shell.completion import complete  # noqa: PLC0415
 
         length, words = complete(document.text_before_cursor, self.bench.declared.catalog)
         return (Completion(word, start_position=-length) for word in words)
@@ -84,7 +84,7 @@ def interact(bench: Workbench, **terminal: Any) -> None:
         multiline=True,
         prompt_continuation=MORE,
         history=history(),
-        completer=Names(bench),
+        completer=NameCompleter(bench),
         complete_while_typing=False,
         key_bindings=keys(),
         **terminal,

@@ -10,7 +10,7 @@ from slackwater.spark.store import Location
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class DeliveredBatch:
     """One batch. `run` is the same for as long as the checkpoint is; punctuations, in ms, act on all its streams.
 
     `punctuation` is the one that acted in the batch: rows behind it were late, extents up to it were emitted.
@@ -24,12 +24,12 @@ class Batch:
     time: int = 0
 
 
-def batch_of(checkpoint: Location, number: int) -> Batch:
+def batch_of(checkpoint: Location, number: int) -> DeliveredBatch:
     """Return the batch that a query is at, as its logs have it: the same however often the batch is repeated."""
     run = json.loads((checkpoint / "metadata").text() or "{}")["id"]
     logged = _logged(checkpoint, number)
     before = watermark_of(checkpoint, number - 1)
-    return Batch(number, run, logged["batchWatermarkMs"], before, logged["batchTimestampMs"])
+    return DeliveredBatch(number, run, logged["batchWatermarkMs"], before, logged["batchTimestampMs"])
 
 
 def watermark_of(checkpoint: Location, number: int) -> int:

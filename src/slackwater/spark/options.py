@@ -18,7 +18,7 @@ CHANGELOG = "changelog."
 """Begins the options that say how a changelog is written (see `planner/fused/changes`)."""
 
 
-class Kind(StrEnum):
+class OptionKind(StrEnum):
     """What the text of an option states, in the words of an error."""
 
     TEXT = "text"
@@ -40,7 +40,7 @@ class Option:
     """
 
     name: str
-    kind: Kind
+    kind: OptionKind
     default: str | None
     about: str
     choices: tuple[str, ...] = ()
@@ -50,32 +50,32 @@ class Option:
     @property
     def expected(self) -> str:
         match self.kind:
-            case Kind.CHOICE:
+            case OptionKind.CHOICE:
                 return f"{self.kind} {', '.join(self.choices)}"
-            case Kind.WHOLE | Kind.NUMBER:
+            case OptionKind.WHOLE | OptionKind.NUMBER:
                 return f"{self.kind} of at least {self.least:g}"
         return str(self.kind)
 
     def parse(self, text: str) -> Any:
         """Return what a text states; raise ValueError or QueryError if it is not of the option's kind."""
         match self.kind:
-            case Kind.TEXT:
+            case OptionKind.TEXT:
                 return text
-            case Kind.CHOICE:
+            case OptionKind.CHOICE:
                 return self.choices[self.choices.index(text.lower())]
-            case Kind.FLAG:
+            case OptionKind.FLAG:
                 return ("false", "true").index(text.lower()) == 1
-            case Kind.WHOLE:
+            case OptionKind.WHOLE:
                 return int(self._enough(int(_digits(text))))
-            case Kind.NUMBER:
+            case OptionKind.NUMBER:
                 return self._enough(_number(text))
-            case Kind.TIME:
+            case OptionKind.TIME:
                 return _ticks(text)
-            case Kind.MOMENT:
+            case OptionKind.MOMENT:
                 return _moment(text)
-            case Kind.LENGTH:
+            case OptionKind.LENGTH:
                 return Length.parse(text)
-            case Kind.PACE:
+            case OptionKind.PACE:
                 return None if text.lower() == "max" else self._enough(_number(text))
 
     def _enough(self, number: float) -> float:
@@ -84,23 +84,23 @@ class Option:
         return number
 
 
-class Codes(NamedTuple):
+class OptionCodes(NamedTuple):
     """The codes of an option that is not known, and of a value that an option cannot have."""
 
     unknown: str
     wrong: str
 
 
-SOURCE, SINK = Codes("SW-440", "SW-442"), Codes("SW-450", "SW-457")
+SOURCE, SINK = OptionCodes("SW-440", "SW-442"), OptionCodes("SW-450", "SW-457")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class OptionTable:
     """The options of a source or a sink. Names that begin with one of `prefixes` are checked elsewhere."""
 
     name: str
     options: tuple[Option, ...]
-    codes: Codes = SOURCE
+    codes: OptionCodes = SOURCE
     prefixes: tuple[str, ...] = ()
 
     @property
@@ -120,7 +120,7 @@ class Options:
     (400000, None, 7)
     """
 
-    table: Table
+    table: OptionTable
     given: Mapping[str, str]
     owner: str = ""
     values: dict[str, Any] = field(default_factory=dict, init=False)
@@ -159,7 +159,7 @@ class Options:
 
     def _parsed(self, option: Option, text: str) -> Any:
         try:
-            return option.parse(text.strip() if option.kind is not Kind.TEXT else text)
+            return option.parse(text.strip() if option.kind is not OptionKind.TEXT else text)
         except (ValueError, QueryError) as cause:
             hint = nearest(text, option.choices) if option.choices else ""
             raise self.wrong(option.name, text, option.expected, hint) from cause

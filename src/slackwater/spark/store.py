@@ -16,7 +16,7 @@ SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")
 Given = "str | Path | Location"
 
 
-class Files(Protocol):
+class FileSystem(Protocol):
     """A file system. Paths are texts with `/` between their parts."""
 
     def read(self, path: str) -> bytes | None:
@@ -84,7 +84,7 @@ class Location:
     """
 
     address: str
-    files: Files = field(default_factory=LocalFiles, compare=False, repr=False)
+    files: FileSystem = field(default_factory=LocalFiles, compare=False, repr=False)
 
     def __str__(self) -> str:
         return self.address

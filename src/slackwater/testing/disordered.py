@@ -24,7 +24,7 @@ YEAR = 365 * 86_400.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class DisorderedStream:
     """Rows in arrival order: event and arrival time in ticks, and the sender of each row, if known."""
 
     name: str
@@ -45,14 +45,14 @@ def record(
     source: Ints | None = None,
     ticks: int = 1_000,
     cut: bool = True,
-) -> Stream:
+) -> DisorderedStream:
     """Return generated rows as a stream: sort them by arrival, and stop recording at the last generated row."""
     arrival = event + delay
     order = np.argsort(arrival, kind="stable")
     if cut:
         order = order[arrival[order] <= event.max()]
     start = EPOCH * ticks
-    return Stream(
+    return DisorderedStream(
         name,
         start + np.floor(event[order] * ticks).astype(np.int64),
         start + np.floor(arrival[order] * ticks).astype(np.int64),
@@ -75,7 +75,7 @@ def normal(
     seed: int = 0,
     ticks: int = 1_000,
     cut: bool = True,
-) -> Stream:
+) -> DisorderedStream:
     """Return the papers' constant stream: normal delays (ADC-J equation 2), none below zero."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, rows, rate)
@@ -93,7 +93,7 @@ def changing(
     seed: int = 0,
     ticks: int = 1_000,
     cut: bool = True,
-) -> Stream:
+) -> DisorderedStream:
     """Return the papers' changing stream: a new mean in [0, mu] and deviation in [0, sigma] `every` few seconds."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, rows, rate)
@@ -113,7 +113,7 @@ def pareto(
     seed: int = 0,
     ticks: int = 1_000,
     cut: bool = True,
-) -> Stream:
+) -> DisorderedStream:
     """Return a stream with a heavy tail: no variance at shape 1.5, and the largest delay grows with the stream."""
     rng = np.random.default_rng(seed)
     delay = least * (1.0 + rng.pareto(shape, rows))
@@ -131,7 +131,7 @@ def lognormal_drift(
     seed: int = 0,
     ticks: int = 1_000,
     cut: bool = True,
-) -> Stream:
+) -> DisorderedStream:
     """Return log-normal delays whose mean drifts up and down by exp(swing) over the stream, `cycles` times."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, rows, rate)
@@ -150,7 +150,7 @@ def two_modes(
     seed: int = 0,
     ticks: int = 1_000,
     cut: bool = True,
-) -> Stream:
+) -> DisorderedStream:
     """Return a stream in which most rows are quick and a share (another network, a retry) is many times slower."""
     rng = np.random.default_rng(seed)
     slow = rng.random(rows) < share
@@ -169,7 +169,7 @@ def bursts(
     seed: int = 0,
     ticks: int = 1_000,
     cut: bool = True,
-) -> Stream:
+) -> DisorderedStream:
     """Return a stream whose rate sometimes rises `times`-fold for `burst` seconds.
 
     The network queues, so delays rise too.
@@ -201,7 +201,7 @@ def outage(
     seed: int = 0,
     ticks: int = 1_000,
     cut: bool = True,
-) -> Stream:
+) -> DisorderedStream:
     """Return a stream in which one source loses its link for `length` seconds, then delivers its backlog in order."""
     rng = np.random.default_rng(seed)
     event = poisson(rng, rows, rate)
@@ -215,7 +215,9 @@ def outage(
     return record(name, event, arrival - event, source=source if named else None, ticks=ticks, cut=cut)
 
 
-def far_future(stream: Stream, *, one_in: int = 10_000, ahead: float = YEAR, seed: int = 0) -> Stream:
+def far_future(
+    stream: DisorderedStream, *, one_in: int = 10_000, ahead: float = YEAR, seed: int = 0
+) -> DisorderedStream:
     """Stamp one row in `one_in` far ahead, as a broken clock or a wrong unit does."""
     rng = np.random.default_rng(seed)
     broken = rng.random(len(stream)) < 1 / one_in

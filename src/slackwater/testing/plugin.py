@@ -17,7 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from slackwater.app.testing.answers import Answers
-    from slackwater.app.testing.page import Block, Page
+    from slackwater.app.testing.page import FencedBlock, Page
 
 PATTERNS = ["*cases.md"]
 MARK = "```example"
@@ -62,7 +62,7 @@ class PageFile(pytest.File):
 class CaseItem(pytest.Item):
     """A case of a page."""
 
-    def __init__(self, page: Page, block: Block, **rest: Any) -> None:
+    def __init__(self, page: Page, block: FencedBlock, **rest: Any) -> None:
         super().__init__(**rest)
         self.page = page
         self.block = block

@@ -31,7 +31,7 @@ from typing import Any, Literal, TypeAlias
 from hypothesis import strategies as st
 
 from slackwater.algebra.catalog import StreamDef
-from slackwater.semantics.feeds import Batch, Feed
+from slackwater.semantics.feeds import Feed, FeedBatch
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Choices, Drawn, one_in
 
@@ -118,7 +118,7 @@ def make_feed(
     times = [[row[str(stream.event_time)] for row in batch] for batch in batches]
     known = [[time for time in batch if time is not None] for batch in times]
     marks = _punctuations(choices, known, punctuation, unit)
-    return Feed(tuple(Batch(tuple(batch), mark) for batch, mark in zip(batches, marks, strict=True)))
+    return Feed(tuple(FeedBatch(tuple(batch), mark) for batch, mark in zip(batches, marks, strict=True)))
 
 
 def make_feeds(choices: Choices, streams: Sequence[str], **options: Any) -> dict[str, Feed]:
@@ -132,10 +132,10 @@ def recut_feed(choices: Choices, given: Feed) -> Feed:
 
     A batch is split, or empty batches are added; the punctuation of all parts but the last repeats.
     """
-    batches: list[Batch] = []
+    batches: list[FeedBatch] = []
     for batch in given.batches:
         parts = _cut(choices, batch.rows, choices.between(0, 2))
-        batches += [Batch(tuple(part)) for part in parts[:-1]] + [Batch(tuple(parts[-1]), batch.punctuation)]
+        batches += [FeedBatch(tuple(part)) for part in parts[:-1]] + [FeedBatch(tuple(parts[-1]), batch.punctuation)]
     return Feed(tuple(batches))
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import parsed, typed
 from slackwater.algebra.nodes import Aggregate, Item, Plan
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.testing.choices import Choices, some
 

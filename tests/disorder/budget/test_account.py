@@ -5,14 +5,14 @@ from math import exp
 
 import pytest
 
-from slackwater.disorder.budget.account import Account
+from slackwater.disorder.budget.account import RatioAccount
 from slackwater.disorder.budget.settings import DEFAULT
 
 OWN = replace(DEFAULT, reserve=0.02, gain_rows=10.0, gain_share=0.1, strictest=-2.0, cautious_rows=10.0)
 
 
 def account(rows, late):
-    made = Account(0.01, OWN)
+    made = RatioAccount(0.01, OWN)
     made.enter(rows, late)
     return made
 

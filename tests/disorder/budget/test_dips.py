@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.disorder.budget.histogram import LARGEST, Memory, bucket
+from slackwater.disorder.budget.histogram import LARGEST, DelayMemory, bucket
 from slackwater.disorder.state import pack, unpack
 
 batches = st.lists(st.lists(st.integers(-5, 2_000), max_size=12).map(sorted), min_size=1, max_size=12)
 
 
 def dips_of(stream, dratio=0.1):
-    dips = Memory(dratio, 8_192.0)
+    dips = DelayMemory(dratio, 8_192.0)
     for batch in stream:
         dips.add(np.array(batch, np.int64), np.ones(len(batch), np.int64))
     return dips
@@ -44,7 +44,7 @@ def test_a_debt_affords_nothing_and_a_stream_in_order_needs_no_delay():
 
 @given(batches, batches)
 def test_what_is_restored_goes_on_identically(stream, rest):
-    first, second = dips_of(stream), Memory(0.1, 8_192.0)
+    first, second = dips_of(stream), DelayMemory(0.1, 8_192.0)
     second.restore(unpack(pack("dips", 1, first.fields()), "dips", 1))
     for batch in rest:
         for each in (first, second):

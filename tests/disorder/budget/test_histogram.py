@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.disorder.budget.histogram import LARGEST, Memory, bucket
+from slackwater.disorder.budget.histogram import LARGEST, DelayMemory, bucket
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=50))
@@ -19,7 +19,7 @@ def test_a_bucket_holds_its_scores_within_its_width(scores):
 
 
 def remembered(*batches):
-    memory = Memory(0.1, 8_192.0)
+    memory = DelayMemory(0.1, 8_192.0)
     for batch in batches:
         memory.add(np.array(batch), np.ones(len(batch), np.int64))
     return memory
@@ -55,7 +55,7 @@ def test_batches_add_up():
 
 
 def test_recent_rows_are_forgotten_at_their_own_pace():
-    memory = Memory(0.1, 100.0)
+    memory = DelayMemory(0.1, 100.0)
     for score in (5_000, 10):
         memory.add(np.full(1_000, score), np.ones(1_000, np.int64))
     assert memory.recent_delay(0.01) < 20 < 4_000 < memory.delay(0.01)

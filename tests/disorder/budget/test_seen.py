@@ -4,14 +4,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.disorder.budget.seen import Seen
+from slackwater.disorder.budget.seen import SeenTimes
 from slackwater.disorder.tally import Tally
 
 TIMES = st.lists(st.integers(0, 300), min_size=1, max_size=30)
 
 
 def entered(*batches, most=100):
-    seen = Seen(most)
+    seen = SeenTimes(most)
     for batch in batches:
         seen.enter(Tally.of(np.array(batch), np.array(batch)))
     return seen

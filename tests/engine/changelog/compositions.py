@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import Kind, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -25,6 +24,7 @@ from slackwater.algebra.nodes import (
     Window,
     walk,
 )
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Choices, Seeded
 from slackwater.testing.plans import Case

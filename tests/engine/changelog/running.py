@@ -11,8 +11,8 @@ import pyarrow as pa
 from tests.engine.running import plain_rows, through_bytes
 
 from slackwater.algebra.nodes import Plan, Scan, walk
-from slackwater.engine.changelog.boundaries import AtBoundaries, Kernel, changelog_kernel
-from slackwater.engine.changelog.log import Log
+from slackwater.engine.changelog.boundaries import BoundaryChain, Kernel, changelog_kernel
+from slackwater.engine.changelog.log import TupleLog
 from slackwater.engine.columns.arrays import LATEST
 from slackwater.engine.columns.state import State
 from slackwater.semantics import Answer, Change, Feed, Rejected
@@ -36,7 +36,7 @@ class Ran:
     lines: list[pa.RecordBatch] = field(default_factory=list)
     refused: list[dict[str, list[tuple[Any, ...]]]] = field(default_factory=list)
     states: list[State] = field(default_factory=list)
-    logs: list[Log] = field(default_factory=list)
+    logs: list[TupleLog] = field(default_factory=list)
 
 
 def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[Given]:
@@ -79,11 +79,11 @@ def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
 
 
 def record_batch(kernel: Kernel, name: str, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    schema = kernel.chain.chain.input.schema if isinstance(kernel, AtBoundaries) else kernel.query.inputs[name].schema
+    schema = kernel.chain.chain.input.schema if isinstance(kernel, BoundaryChain) else kernel.query.inputs[name].schema
     return pa.RecordBatch.from_pylist([{column: row.get(column) for column in schema.names} for row in rows], schema)
 
 
-def changes_in(log: Log, batch: int, numbers: dict[tuple[int, ...], int]) -> list[Change]:
+def changes_in(log: TupleLog, batch: int, numbers: dict[tuple[int, ...], int]) -> list[Change]:
     """A changelog with the numbers of its tuples."""
     names = log.born.rows.schema.names
     made = []

@@ -16,8 +16,8 @@ from tests.engine.changelog.running import given_by, record_batch
 from tests.engine.running import plain_rows
 
 from slackwater.engine.changelog.compress import compressed
-from slackwater.engine.changelog.kernel import Changes
-from slackwater.engine.changelog.log import Log, Tuples
+from slackwater.engine.changelog.kernel import ChangelogKernel
+from slackwater.engine.changelog.log import TupleLog, Tuples
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 
@@ -25,7 +25,7 @@ Living = Counter[tuple[Any, ...]]
 """Rows with their bounds."""
 
 
-def replayed(living: Living, log: Log, now: int) -> Living:
+def replayed(living: Living, log: TupleLog, now: int) -> Living:
     """What lives at the end of a batch: born and not ended, with a bound that has not come."""
     after = living + Counter(lines(log.born)) - Counter(lines(log.ended))
     return Counter({line: count for line, count in after.items() if line[-1] >= now})
@@ -36,9 +36,9 @@ def lines(tuples: Tuples) -> list[tuple[Any, ...]]:
     return [(*row, int(end)) for row, end in zip(rows, tuples.end, strict=True)]
 
 
-def batches_of(case: Case) -> Iterator[tuple[Log, Log, int]]:
+def batches_of(case: Case) -> Iterator[tuple[TupleLog, TupleLog, int]]:
     """The changelog of each batch, its net change, and the punctuation."""
-    plain, net = (Changes(changes_of(case.plan), net=each) for each in (False, True))
+    plain, net = (ChangelogKernel(changes_of(case.plan), net=each) for each in (False, True))
     one, two = plain.init(), net.init()
     for rows, marks in given_by(case.plan, case.feeds, flush=False):
         given = {name: record_batch(plain, name, each) for name, each in rows.items()}
@@ -90,8 +90,8 @@ def tuples(*given: tuple[str, int, int, int]) -> Tuples:
     return Tuples(pa.record_batch({"v": pa.array(value, pa.string())}), ints[0], ints[1], (ints[2],))
 
 
-def log(born: Tuples, ended: Tuples, *at: int) -> Log:
-    return Log(born, ended, np.array(at, np.int64))
+def log(born: Tuples, ended: Tuples, *at: int) -> TupleLog:
+    return TupleLog(born, ended, np.array(at, np.int64))
 
 
 NOTHING = tuples()

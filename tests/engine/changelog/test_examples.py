@@ -8,7 +8,7 @@ import pytest
 from tests.engine.changelog.running import answer_of, ran
 
 from slackwater.algebra.nodes import Emit, Mode, walk
-from slackwater.app.testing.answers import Found, tables_of
+from slackwater.app.testing.answers import EngineAnswers, tables_of
 from slackwater.app.testing.case import QueryCase
 from slackwater.app.testing.differences import differences
 from slackwater.app.testing.page import load_page
@@ -26,7 +26,7 @@ CHANGES = [
 def test_the_changelog_is_the_one_worked_out_by_hand(example: QueryCase):
     found = ran(example.plan, example.feeds, example.flush)
     tables = tables_of(example, answer_of(example.plan, found))
-    assert differences(example, Found(tables)) == []
+    assert differences(example, EngineAnswers(tables)) == []
 
 
 def test_the_figures_are_among_them():

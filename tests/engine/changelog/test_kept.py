@@ -10,7 +10,7 @@ from tests.engine.changelog.compositions import compositions
 from tests.engine.changelog.running import given_by, run
 from tests.engine.changelog.trees import INPUTS, E, S, distinct, grouped, kernel, of_k, rows, window
 
-from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.structures import STRUCTURES, kept
 from slackwater.engine.changelog.timeline import NOTHING, best
 from slackwater.engine.columns.state import State
@@ -112,6 +112,6 @@ def test_the_best_of_stretches_is_the_best_of_those_that_cover_a_point(given: li
 @given(case=compositions())
 def test_a_host_may_keep_every_piece_but_the_head_as_it_was_written(case: Case):
     written: dict[str, bytes] = {}
-    for state in run(Changes(changes_of(case.plan)), given_by(case.plan, case.feeds), stored=False).states:
+    for state in run(ChangelogKernel(changes_of(case.plan)), given_by(case.plan, case.feeds), stored=False).states:
         pieces = {name: state.piece(name) for name in state.names()}
         assert all(written.setdefault(name, piece) == piece for name, piece in pieces.items() if name != "head")

@@ -9,11 +9,11 @@ import pytest
 from tests.engine.changelog.running import given_by, run, table_at
 from tests.engine.changelog.tuples import MET
 
-from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.partitioning import partitioning
 from slackwater.engine.columns.arrays import LATEST
 from slackwater.lang import bind_query
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.catalog import CATALOG
 
@@ -25,14 +25,14 @@ EXTENTS = "Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]"
 def feed(*rows: tuple[int, int], punctuation: int | None = None) -> Feed:
     """Rows of an id at a second."""
     given = tuple({"id": each, "v": each, "ts": second * SECOND} for each, second in rows)
-    return Feed((Batch(given, None if punctuation is None else punctuation * SECOND),))
+    return Feed((FeedBatch(given, None if punctuation is None else punctuation * SECOND),))
 
 
 def shown(query: str, feeds: dict[str, Feed], flush: bool = True) -> dict[int, list[Any]]:
     """The ids that stand before the boundaries at 3, 6, ... 24 seconds; a flush goes to the end of time."""
     plan = bind_query(f"{query} EMIT CHANGES", CATALOG)
     end = [({}, dict.fromkeys(feeds, LATEST))] if flush else []
-    changes = run(Changes(changes_of(plan)), [*given_by(plan, feeds, flush=False), *end]).changes
+    changes = run(ChangelogKernel(changes_of(plan)), [*given_by(plan, feeds, flush=False), *end]).changes
     tables = {second: table_at(changes, second * SECOND - 1) for second in range(3, 25, 3)}
     return {second: sorted(value[0][1] for value in table.elements()) for second, table in tables.items() if table}
 
@@ -47,7 +47,7 @@ def test_after_a_flush_the_last_rows_are_there_where_another_window_is_evaluated
 def test_before_it_they_are_there_at_every_boundary_that_has_passed():
     marks = {"Readings": feed((7, 1), punctuation=12), "Pulses": feed((5, 19), punctuation=12)}
     less = f"SELECT id FROM {LATEST_ROW} EXCEPT SELECT id FROM {EXTENTS}"
-    ended = {name: Feed((*each.batches, Batch())) for name, each in marks.items()}
+    ended = {name: Feed((*each.batches, FeedBatch())) for name, each in marks.items()}
     assert shown(less, ended, flush=False) == {3: [7], 6: [7], 9: [7], 12: [7]}
     assert shown(less, ended) == {3: [7], 6: [7], 9: [7], 12: [7], 21: [7]}
 
@@ -60,5 +60,5 @@ def test_alone_they_end_with_the_boundary_after_the_last_row():
 
 @pytest.mark.parametrize("name", ["the last rows with extents", "the last rows of each key with extents, grouped"])
 def test_rows_of_all_keys_stay_together(name: str):
-    made = Changes(changes_of(bind_query(f"{MET[name]} EMIT CHANGES", CATALOG)))
+    made = ChangelogKernel(changes_of(bind_query(f"{MET[name]} EMIT CHANGES", CATALOG)))
     assert partitioning(made.query) is None

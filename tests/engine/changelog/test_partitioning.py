@@ -13,7 +13,7 @@ from tests.engine.changelog.running import Given, given_by, moments, run, table_
 from tests.engine.changelog.test_laws import KINDS as LAWS
 from tests.spark.planner.fused.test_changelog import tree
 
-from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.partitioning import partitioning
 from slackwater.engine.plan import Query
 from slackwater.spark.planner.fused.changelog import changes_of
@@ -60,7 +60,7 @@ def apart(batches: list[Given], columns: dict[str, tuple[str, ...]], bucket: int
 @settings(max_examples=20, deadline=None)
 @given(case=st.one_of(*LAWS.values()).filter(lambda case: isinstance(changes_of(case.plan), Query)))
 def test_buckets_together_are_the_whole(case: Case):
-    kernel, batches = Changes(changes_of(case.plan)), given_by(case.plan, case.feeds)
+    kernel, batches = ChangelogKernel(changes_of(case.plan)), given_by(case.plan, case.feeds)
     columns = partitioning(kernel.query)
     if columns is None:
         return

@@ -9,12 +9,12 @@ from tests.engine.changelog.tuples import TUPLES
 from tests.semantics.endings import ended
 
 from slackwater.engine.changelog.boundaries import changelog_kernel
-from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.partitioning import partitioning
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
@@ -278,8 +278,8 @@ def test_pairs_that_are_met_at_one_time_come_in_the_order_in_which_they_began():
     rows = tuple({"id": key, "v": value, "ts": time * SECOND} for key, value, time in pulses)
     event = {"id": 0, "v": 0, "ts": 7 * SECOND, "arrived": 7 * SECOND}
     given = {
-        "Pulses": Feed((Batch(rows, 6 * SECOND), Batch((), 20 * SECOND), Batch())),
-        "Events": Feed((Batch((), 6 * SECOND), Batch((event,), 20 * SECOND), Batch())),
+        "Pulses": Feed((FeedBatch(rows, 6 * SECOND), FeedBatch((), 20 * SECOND), FeedBatch())),
+        "Events": Feed((FeedBatch((), 6 * SECOND), FeedBatch((event,), 20 * SECOND), FeedBatch())),
     }
     changes = ran(plan, given).changes
     assert [(each.row["v"], each.valid_from // SECOND) for each in changes] == [(100, 7), (104, 9)]
@@ -290,8 +290,8 @@ def test_windows_that_are_read_together_go_as_far_as_the_slowest():
     plan = bind_query(f"{QUERIES['sampled, the last rows with those of another']} EMIT CHANGES", CATALOG)
     pulse, reading = {"id": 0, "v": 9, "ts": 7 * SECOND}, {"id": 0, "v": 3, "ts": 12 * SECOND}
     feeds = {
-        "Pulses": Feed((Batch((pulse,), 16 * SECOND), Batch((), 20 * SECOND), Batch())),
-        "Readings": Feed((Batch((reading,), 16 * SECOND), Batch((), 20 * SECOND), Batch())),
+        "Pulses": Feed((FeedBatch((pulse,), 16 * SECOND), FeedBatch((), 20 * SECOND), FeedBatch())),
+        "Readings": Feed((FeedBatch((reading,), 16 * SECOND), FeedBatch((), 20 * SECOND), FeedBatch())),
     }
     found = ran(plan, feeds)
     check_same(found, interpret(plan, feeds, flush=True))
@@ -300,7 +300,7 @@ def test_windows_that_are_read_together_go_as_far_as_the_slowest():
 
 @pytest.mark.parametrize("name", ["greatest number", "numbers of what is sampled", "numbers of a subquery"])
 def test_rows_that_are_numbered_stay_together(name: str):
-    made = Changes(changes_of(bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)))
+    made = ChangelogKernel(changes_of(bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)))
     assert partitioning(made.query) is None
 
 

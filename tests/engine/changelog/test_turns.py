@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.engine.changelog.running import ran
 
-from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.partitioning import partitioning
 from slackwater.lang import bind_query
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.catalog import CATALOG
 
@@ -28,7 +28,7 @@ def pairs(query: str, *rows: tuple[str, int, int, int]) -> list[tuple[Any, ...]]
         for kind, number, second, arrival in rows
     )
     plan = bind_query(f"{query} EMIT CHANGES", CATALOG)
-    changes = ran(plan, {"Events": Feed((Batch(given),))}).changes
+    changes = ran(plan, {"Events": Feed((FeedBatch(given),))}).changes
     return [(*each.row.values(), each.valid_from // SECOND) for each in changes if each.type == "insert"]
 
 
@@ -51,5 +51,5 @@ def test_a_window_of_time_ends_a_row_at_the_first_instant_that_is_late_enough():
 
 def test_equal_keys_make_buckets():
     query = f"SELECT one FROM (SELECT a.id AS one FROM {LAST[:-1]}, FREQUENCY 1 TUPLE PARTITIONED BY id], {OTHER} "
-    made = Changes(changes_of(bind_query(f"{query} WHERE a.id = b.id) AS q EMIT CHANGES", CATALOG)))
+    made = ChangelogKernel(changes_of(bind_query(f"{query} WHERE a.id = b.id) AS q EMIT CHANGES", CATALOG)))
     assert partitioning(made.query) == {"Events": ("id",)}

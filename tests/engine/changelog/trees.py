@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from slackwater.engine.changelog.kernel import Changes, Step
+from slackwater.engine.changelog.kernel import ChangelogKernel, ChangelogStep
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import (
     Aggregate,
@@ -50,8 +50,8 @@ def distinct(child: Node) -> Over:
     return Over(Edge(max(3, child.edge.level), ("k",)), child, Distinct())
 
 
-def kernel(query: Node, **options: Any) -> Changes:
-    return Changes(Query(INPUTS, query), **options)
+def kernel(query: Node, **options: Any) -> ChangelogKernel:
+    return ChangelogKernel(Query(INPUTS, query), **options)
 
 
 def rows(*given: tuple[Any, ...]) -> pa.RecordBatch:
@@ -66,10 +66,10 @@ def rows(*given: tuple[Any, ...]) -> pa.RecordBatch:
     )
 
 
-def steps(made: Changes, *given: tuple[dict[str, pa.RecordBatch], int]) -> list[Step]:
+def steps(made: ChangelogKernel, *given: tuple[dict[str, pa.RecordBatch], int]) -> list[ChangelogStep]:
     """What each batch yields."""
     state: State = made.init()
-    found: list[Step] = []
+    found: list[ChangelogStep] = []
     for batches, punctuation in given:
         found.append(made.step(state, batches, punctuation))
         state = found[-1].state

@@ -28,7 +28,7 @@ from slackwater.algebra.nodes import Policy
 from slackwater.algebra.schema import Field
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.watermark.punctuate import Account, Controlled
 from slackwater.spark.watermark.readings import read
 from slackwater.spark.watermark.rows_host import pack
@@ -94,7 +94,7 @@ def feed() -> Feed:
         )
         for each in batches()
     ]
-    return Feed(tuple(Batch(tuple(each.to_pylist()), mark) for each, mark in zip(whole, marks, strict=True)))
+    return Feed(tuple(FeedBatch(tuple(each.to_pylist()), mark) for each, mark in zip(whole, marks, strict=True)))
 
 
 def begin(folder: Path, step: str) -> subprocess.Popen[bytes]:

@@ -8,12 +8,12 @@ from tests.spark.conformance import answered, expected, found, found_at_rest
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Plan, Scan, walk
+from slackwater.algebra.properties.widening import common_type
 from slackwater.algebra.schema import Expr, Field, Schema
-from slackwater.algebra.widening import common_type
 from slackwater.app.frames import sql
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.spark.planner.joins import _equalities
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.testing.catalog import CATALOG
@@ -102,7 +102,7 @@ def bound(text: str) -> Plan:
 
 def in_one_batch(feeds: Mapping[str, Feed]) -> dict[str, Feed]:
     """The same rows at once, so that none is late."""
-    return {name: Feed((Batch(_rows(feed)),)) for name, feed in feeds.items()}
+    return {name: Feed((FeedBatch(_rows(feed)),)) for name, feed in feeds.items()}
 
 
 def disordered(plan: Plan) -> dict[str, Feed]:

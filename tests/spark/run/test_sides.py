@@ -17,7 +17,7 @@ from slackwater.app.views import rewritten
 from slackwater.disorder import controller
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import parse_script
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.run.sides import arranged
 from slackwater.spark.watermark import steering
@@ -147,11 +147,17 @@ def edits(*rows: tuple[int, str | None, int, int]) -> tuple[dict[str, object], .
 
 FEEDS = {
     "Edits": (
-        Batch(edits((3, "insert", 1, 30), (1, "Insert", 1, 10), (2, "insert", 2, 20), (4, "what", 3, 40)), 5 * SECOND),
-        Batch(edits((6, "insert", 2, 60), (7, "delete", 2, 70), (8, "insert", 2, 80)), 9 * SECOND),
-        Batch(edits((10, "INSERT", 2, 95), (12, None, 4, 50), (1, "insert", 1, 11)), 20 * SECOND),
+        FeedBatch(
+            edits((3, "insert", 1, 30), (1, "Insert", 1, 10), (2, "insert", 2, 20), (4, "what", 3, 40)), 5 * SECOND
+        ),
+        FeedBatch(edits((6, "insert", 2, 60), (7, "delete", 2, 70), (8, "insert", 2, 80)), 9 * SECOND),
+        FeedBatch(edits((10, "INSERT", 2, 95), (12, None, 4, 50), (1, "insert", 1, 11)), 20 * SECOND),
     ),
-    "Pulses": (Batch(({"id": 2, "v": 7, "ts": SECOND},), 5 * SECOND), Batch((), 9 * SECOND), Batch((), 20 * SECOND)),
+    "Pulses": (
+        FeedBatch(({"id": 2, "v": 7, "ts": SECOND},), 5 * SECOND),
+        FeedBatch((), 9 * SECOND),
+        FeedBatch((), 20 * SECOND),
+    ),
 }
 REFUSED = {30: LIVES, 40: UNKNOWN, 60: LIVES, 95: LIVES, 50: UNKNOWN}
 
@@ -179,7 +185,7 @@ def test_refused_rows_are_those_of_the_interpreter_and_every_one_is_counted(spar
             }
             running = start(main, streams, tmp_path / "check", Manner(available_now=True), sides=sides)
             runs.append(list(running.progress()))
-    fed = {each.name: Feed((*FEEDS[each.name][:2], Batch(), *FEEDS[each.name][2:], Batch())) for each in given}
+    fed = {each.name: Feed((*FEEDS[each.name][:2], FeedBatch(), *FEEDS[each.name][2:], FeedBatch())) for each in given}
     answer = interpret(script.pipelines[0].plan, fed)
     expected = [tuple(each.row[name] for name in ("ts", "op", "id", "v")) for each in answer.refused]
     assert {row[-1] for row in expected} == set(REFUSED)

@@ -11,7 +11,7 @@ from slackwater.lang import bind_query
 from slackwater.spark.run.ticks import Silence, Tick, beyond, flushing
 from slackwater.spark.watermark.policy import controller_of, stated
 from slackwater.spark.watermark.punctuate import EVERY_ROW, LATER, Account, Controlled, account_in, observed, ticked
-from slackwater.spark.watermark.readings import Batch, Reading, Sums
+from slackwater.spark.watermark.readings import Batch, BatchSums, Reading
 from slackwater.testing.catalog import CATALOG
 
 NONE = np.empty(0, np.int64)
@@ -60,7 +60,7 @@ def test_a_flush_closes_windows_of_rows_from_the_future_and_goes_back_to_the_clo
     if listed:
         account = observed(controller, account, Reading(one))
     else:
-        sums = Sums(0, 0, 1, 1, 15_000, 15_000, EARLIEST, None, ahead)
+        sums = BatchSums(0, 0, 1, 1, 15_000, 15_000, EARLIEST, None, ahead)
         account = observed(controller, account, Reading(replace(one, event=NONE, arrival=NONE), sums))
     assert (account.punctuation, account.newest, account.suspect, account.furthest) == (11_000, 14_000, 1, ahead)
     silent = ticked(restored(controller), account, Batch(0, NONE, NONE, silence=40_000), IDLE)

@@ -14,8 +14,8 @@ import pytest
 from rich.console import Console
 from tests.spark.stores import ebb
 
+from slackwater.app.live.watch import Watch
 from slackwater.app.run import Conditions, run
-from slackwater.app.watch import Watch
 from slackwater.errors import RunError
 from slackwater.lang import parse_script
 from slackwater.spark.run.views.claims import claim

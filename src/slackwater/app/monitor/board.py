@@ -9,7 +9,7 @@ from enum import StrEnum
 from time import time
 from typing import Any
 
-from slackwater.app.monitor.delays import Delays
+from slackwater.app.monitor.delays import DelayHistogram
 from slackwater.app.monitor.history import History
 
 Event = Mapping[str, Any]
@@ -38,7 +38,7 @@ class Followed:
 
     name: str
     history: History = field(default_factory=History)
-    delays: Delays = field(default_factory=Delays)
+    delays: DelayHistogram = field(default_factory=DelayHistogram)
     record: Mapping[str, Any] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
     answers: deque[Mapping[str, Any]] = field(default_factory=lambda: deque(maxlen=SHOWN))

@@ -11,7 +11,7 @@ WINDOW = 60_000
 """Milliseconds for which a batch counts as recent. Larger: the recent distribution reacts more slowly."""
 
 
-class Delays:
+class DelayHistogram:
     """The delays of the rows of one pipeline: of all rows, and of the last minute.
 
     >>> delays = Delays()

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from slackwater.algebra.columns import schema_of
-from slackwater.algebra.instants import instants_of
-from slackwater.algebra.keys import key_of
 from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
-from slackwater.algebra.locality import is_local
-from slackwater.algebra.monotonicity import class_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -29,8 +24,13 @@ from slackwater.algebra.nodes import (
     Window,
     inputs,
 )
-from slackwater.algebra.order import order_of
 from slackwater.algebra.policies import in_words
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import instants_of
+from slackwater.algebra.properties.keys import key_of
+from slackwater.algebra.properties.locality import is_local
+from slackwater.algebra.properties.monotonicity import class_of
+from slackwater.algebra.properties.order import order_of
 
 
 @dataclass(frozen=True, slots=True)

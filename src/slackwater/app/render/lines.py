@@ -13,7 +13,7 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 10, 40, 24
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ChartLine:
     """Values over the times of a chart; a dashed line is a bound."""
 
     name: str
@@ -22,7 +22,7 @@ class Line:
     dashed: bool = False
 
 
-def chart(title: str, times: Sequence[float], lines: Sequence[Line], said: Callable[[float], str]) -> str:
+def chart(title: str, times: Sequence[float], lines: Sequence[ChartLine], said: Callable[[float], str]) -> str:
     """Return the chart of these lines over times in ms; `said` formats a value on the axis."""
     shown = [value for line in lines for value in line.values]
     if len(times) < 2 or not shown:

@@ -11,7 +11,7 @@ from slackwater.semantics import Answer, interpret
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class EngineAnswers:
     """The answer of an engine: the rows of each output table.
 
     Spark returns the rows of a batch in any order, and does not report every table or column: `unknown` are the tables
@@ -24,12 +24,12 @@ class Found:
     hidden: frozenset[tuple[str, str]] = frozenset()
 
 
-Answers = Callable[[QueryCase], Found]
+Answers = Callable[[QueryCase], EngineAnswers]
 
 
-def interpreted(case: QueryCase) -> Found:
+def interpreted(case: QueryCase) -> EngineAnswers:
     """Return the answer of the reference interpreter."""
-    return Found(tables_of(case, interpret(case.plan, case.feeds, case.flush)))
+    return EngineAnswers(tables_of(case, interpret(case.plan, case.feeds, case.flush)))
 
 
 def tables_of(case: QueryCase, answer: Answer) -> dict[str, tuple[Line, ...]]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slackwater.algebra.catalog import Pipeline, Script
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Emit, Plan, Scan, emits_changes
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.app.testing.cells import DURATION, Notation
-from slackwater.app.testing.page import Block
+from slackwater.app.testing.page import FencedBlock
 from slackwater.app.testing.tables import Table
 from slackwater.semantics import Feed
 
@@ -35,7 +35,7 @@ class Expected:
 class QueryCase:
     """A parsed case. `outputs` holds the columns of every table that its query can fill."""
 
-    block: Block
+    block: FencedBlock
     query: str
     pipeline: Pipeline
     declared: Script

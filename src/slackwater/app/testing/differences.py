@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
-from slackwater.app.testing.answers import Found
+from slackwater.app.testing.answers import EngineAnswers
 from slackwater.app.testing.case import Line, QueryCase
 from slackwater.app.testing.cells import matches
 
@@ -34,14 +34,14 @@ class Difference:
     reordered: bool = False
 
 
-def differences(case: QueryCase, found: Found) -> list[Difference]:
+def differences(case: QueryCase, found: EngineAnswers) -> list[Difference]:
     """Return the tables of a case that are not as expected. A table that a case does not show must be empty."""
     names = [*case.expected, *(name for name in found.tables if name not in case.expected)]
     compared = (_difference(case, found, name) for name in names if name not in found.unknown)
     return [each for each in compared if each is not None]
 
 
-def _difference(case: QueryCase, found: Found, name: str) -> Difference | None:
+def _difference(case: QueryCase, found: EngineAnswers, name: str) -> Difference | None:
     shown = case.expected.get(name)
     all_columns = shown.columns if shown else tuple(case.outputs[name])
     columns = tuple(each for each in all_columns if (name, each) not in found.hidden)

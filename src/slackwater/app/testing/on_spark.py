@@ -12,16 +12,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from slackwater.algebra.catalog import LATE, REFUSED, REJECTED, Pipeline, SinkDef
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Disorder, Emit, Plan, Policy, Scan, emits_changes, inputs, walk, with_inputs
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import UNKNOWN
-from slackwater.app.optimise import optimise
+from slackwater.app.plans.optimise import optimise
 from slackwater.app.readers import readers_of
-from slackwater.app.testing.answers import Found
+from slackwater.app.testing.answers import EngineAnswers
 from slackwater.app.testing.case import Line, QueryCase
 from slackwater.app.testing.cells import EPOCH, read_cell
 from slackwater.errors import InputError
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.io.streams import SparkSession
 from slackwater.spark.run.given import GivenStream, run_given
 from slackwater.spark.session import local_session
@@ -40,7 +40,7 @@ class OnSpark:
     def session(self) -> SparkSession:
         return local_session()
 
-    def __call__(self, case: QueryCase) -> Found:
+    def __call__(self, case: QueryCase) -> EngineAnswers:
         plan = _alike(case.plan)
         pipeline = Pipeline(NAME, EVERY_CHANGE if emits_changes(plan) else None, plan)
         sides = readers_of(pipeline, case.declared.catalog)
@@ -64,7 +64,7 @@ def _streams(case: QueryCase) -> dict[str, GivenStream]:
     found = {}
     for scan in _scans(case.plan):
         given = case.feeds.get(scan.stream, Feed()).batches
-        batches = [*given, *[Batch()] * (case.batches - len(given))]
+        batches = [*given, *[FeedBatch()] * (case.batches - len(given))]
         marks = [_milliseconds(each.punctuation, scan.stream) for each in batches]
         found[scan.stream] = GivenStream(scan.fields, [each.rows for each in batches], marks)
     return found
@@ -91,7 +91,7 @@ def _in_time(case: QueryCase, rows: Sequence[tuple[int, Any]]) -> list[tuple[int
     return [(min(batch, last), tuple(row)) for batch, row in rows if batch < last or case.flush]
 
 
-def _found(case: QueryCase, rows: Mapping[str, Sequence[tuple[int, Sequence[Any]]]]) -> Found:
+def _found(case: QueryCase, rows: Mapping[str, Sequence[tuple[int, Sequence[Any]]]]) -> EngineAnswers:
     tables: dict[str, list[Line]] = {}
     for name, line in _lines(case, rows):
         tables.setdefault(name, []).append(line)
@@ -99,7 +99,7 @@ def _found(case: QueryCase, rows: Mapping[str, Sequence[tuple[int, Sequence[Any]
     twice = {scan.alias for scan in _scans(case.plan) if read.count(scan.stream) > 1}
     unknown = frozenset(name for name in case.outputs if name.partition(" ")[::2] in {(LATE, each) for each in twice})
     hidden = frozenset([("result", "time")] if "time" not in _columns(case.plan) else [])
-    return Found(
+    return EngineAnswers(
         {name: tuple(lines) for name, lines in tables.items() if name not in unknown},
         ordered=False,
         unknown=unknown,

@@ -21,7 +21,7 @@ EXAMPLE = "example"
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FencedBlock:
     """A fenced block of a page: the word after its fence, the heading above it, and its lines."""
 
     word: str
@@ -36,7 +36,7 @@ class Page:
     path: Path
     text: str
     declared: Script
-    blocks: tuple[Block, ...]
+    blocks: tuple[FencedBlock, ...]
 
     @property
     def catalog(self) -> Catalog:
@@ -66,7 +66,7 @@ def read_page(text: str, path: Path, filling: Mapping[str, str] | None = None, f
     return Page(path, text, declared, tuple(_entitled(cases)))
 
 
-def _declared(blocks: list[Block], name: str, files: list[Path], filling: Mapping[str, str]) -> Script:
+def _declared(blocks: list[FencedBlock], name: str, files: list[Path], filling: Mapping[str, str]) -> Script:
     """Return the declarations of the files that a page names, followed by the page's own blocks."""
     declared = Script()
     for each in files:
@@ -90,7 +90,7 @@ def _together(one: Script, two: Script) -> Script:
     )
 
 
-def _blocks(lines: list[str], file: str) -> Iterator[Block]:
+def _blocks(lines: list[str], file: str) -> Iterator[FencedBlock]:
     """Return every fenced block of a page."""
     title, at = "", 0
     while at < len(lines):
@@ -109,20 +109,20 @@ def _blocks(lines: list[str], file: str) -> Iterator[Block]:
                 hint="close the block",
                 place=Place(at + 1, 1, lines[at], len(lines[at]), file),
             )
-        yield Block(fence[3].lower(), title, Paragraph(at + 2, tuple(lines[at + 1 : end]), file))
+        yield FencedBlock(fence[3].lower(), title, Paragraph(at + 2, tuple(lines[at + 1 : end]), file))
         at = end + 1
 
 
-def _outside(lines: list[str], blocks: Iterable[Block]) -> Iterator[str]:
+def _outside(lines: list[str], blocks: Iterable[FencedBlock]) -> Iterator[str]:
     """Return the lines outside of blocks that name files of queries."""
     inside = {number for each in blocks for number in range(each.body.first, each.body.first + len(each.body.lines))}
     return (line for number, line in enumerate(lines, start=1) if QUERIES.match(line) and number not in inside)
 
 
-def _entitled(blocks: Iterable[Block]) -> Iterator[Block]:
+def _entitled(blocks: Iterable[FencedBlock]) -> Iterator[FencedBlock]:
     """Return the blocks with a title each. Several blocks under one heading are numbered."""
     seen: dict[str, int] = {}
     for each in blocks:
         title = each.title or f"line {each.body.first - 1}"
         seen[title] = seen.get(title, 0) + 1
-        yield Block(each.word, title if seen[title] == 1 else f"{title} ({seen[title]})", each.body)
+        yield FencedBlock(each.word, title if seen[title] == 1 else f"{title} ({seen[title]})", each.body)

@@ -12,17 +12,17 @@ from slackwater.algebra.schema import Schema
 from slackwater.algebra.sides import is_side
 from slackwater.app.testing.case import Expected, Kinds, QueryCase, outputs_of
 from slackwater.app.testing.cells import BITS, DURATION, NULL, Notation, notation_of, read_cell
-from slackwater.app.testing.page import Block, Page
+from slackwater.app.testing.page import FencedBlock, Page
 from slackwater.app.testing.tables import Cell, Paragraph, Table, read_table
 from slackwater.errors import InputError, Place, QueryError, nearest
 from slackwater.lang import parse_script
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 
 OUTPUTS = ("result", "changes", "late", "rejected", "refused", "sync")
 INSERTED = re.compile(r"INSERT\s+INTO\s+`?([^\s`;]+)`?\s*;?", re.IGNORECASE)
 
 
-def read_case(page: Page, block: Block) -> QueryCase:
+def read_case(page: Page, block: FencedBlock) -> QueryCase:
     """Return the case in a block, over the declarations of its page."""
     query, *rest = _paragraphs(block.body)
     pipeline = _pipeline(page, query)
@@ -199,7 +199,7 @@ def _feed(table: Table, scan: Scan) -> Feed:
         rows[batch].append(dict(zip(names, map(_value, cells, kinds), strict=True)))
     ends = (table.ends.get(number) for number in range(last + 1))
     marks = (None if end is None or end.punctuation is None else _punctuation(end.punctuation) for end in ends)
-    return Feed(tuple(Batch(tuple(batch), mark) for batch, mark in zip(rows, marks, strict=True)))
+    return Feed(tuple(FeedBatch(tuple(batch), mark) for batch, mark in zip(rows, marks, strict=True)))
 
 
 def _expected(table: Table, kinds: Kinds) -> Expected:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from slackwater.app.secrets import masked_errors
-from slackwater.app.testing.answers import Answers, Found, interpreted
+from slackwater.app.testing.answers import Answers, EngineAnswers, interpreted
 from slackwater.app.testing.case import QueryCase
 from slackwater.app.testing.differences import Difference, differences
-from slackwater.app.testing.page import Block, Page
+from slackwater.app.testing.page import FencedBlock, Page
 from slackwater.app.testing.reading import read_case
 from slackwater.app.testing.report import report, report_error
 from slackwater.errors import InputError, SlackwaterError, nearest
@@ -21,9 +21,9 @@ from slackwater.errors import InputError, SlackwaterError, nearest
 class Outcome:
     """The outcome of a case; `case` is None if it could not be read, `found` is None if it could not be run."""
 
-    block: Block
+    block: FencedBlock
     case: QueryCase | None = None
-    found: Found | None = None
+    found: EngineAnswers | None = None
     differences: tuple[Difference, ...] = ()
     error: SlackwaterError | None = None
 
@@ -49,7 +49,7 @@ class Outcome:
         return report(self.case, self.differences) if self.case is not None else Text()
 
 
-def run_block(page: Page, block: Block, answers: Answers = interpreted) -> Outcome:
+def run_block(page: Page, block: FencedBlock, answers: Answers = interpreted) -> Outcome:
     """Return the outcome of one case. A mistake in the case is part of the outcome."""
     case = None
     try:

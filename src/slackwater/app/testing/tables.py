@@ -27,7 +27,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class BatchEnd:
     """The end of a batch, and the punctuation after it, if there is one."""
 
     batch: int
@@ -45,7 +45,7 @@ class Table:
     name: Cell
     columns: tuple[Cell, ...]
     lines: tuple[Row, ...]
-    ends: Mapping[int, End] = field(default_factory=dict)
+    ends: Mapping[int, BatchEnd] = field(default_factory=dict)
     flush: bool = False
     first: int = 0
     last: int = 0
@@ -71,7 +71,7 @@ def read_table(paragraph: Paragraph) -> Table:
     name, *columns = _cells(paragraph, 0)
     _check_columns(columns)
     lines: list[Row] = []
-    ends: dict[int, End] = {}
+    ends: dict[int, BatchEnd] = {}
     flush = False
     for number, line in enumerate(paragraph.lines[1:], start=1):
         if line.strip() == "flush":
@@ -85,7 +85,7 @@ def read_table(paragraph: Paragraph) -> Table:
     return Table(name, tuple(columns), tuple(lines), ends, flush, paragraph.first, last)
 
 
-def _row(paragraph: Paragraph, number: int, width: int, ends: Mapping[int, End], before: list[Row]) -> Row:
+def _row(paragraph: Paragraph, number: int, width: int, ends: Mapping[int, BatchEnd], before: list[Row]) -> Row:
     batch, *cells = _cells(paragraph, number)
     if not re.fullmatch(r"\d{1,9}", batch.text):
         raise InputError(
@@ -106,7 +106,7 @@ def _row(paragraph: Paragraph, number: int, width: int, ends: Mapping[int, End],
     return _in_order(int(batch.text), ends, before, batch.place), tuple(cells)
 
 
-def _in_order(batch: int, ends: Mapping[int, End], before: Sequence[Row], place: Place) -> int:
+def _in_order(batch: int, ends: Mapping[int, BatchEnd], before: Sequence[Row], place: Place) -> int:
     """Return the batch if it may follow the rows before it, else raise."""
     latest = max([number for number, _ in before[-1:]] + [number + 1 for number in ends], default=0)
     if not latest <= batch < MOST_BATCHES:
@@ -122,11 +122,11 @@ def _in_order(batch: int, ends: Mapping[int, End], before: Sequence[Row], place:
     return batch
 
 
-def _end(paragraph: Paragraph, number: int, found: re.Match[str]) -> End:
+def _end(paragraph: Paragraph, number: int, found: re.Match[str]) -> BatchEnd:
     if found[2] is None:
-        return End(int(found[1]), None)
+        return BatchEnd(int(found[1]), None)
     start = paragraph.lines[number].rindex(found[2])
-    return End(int(found[1]), Cell(found[2], paragraph.place(number, start, len(found[2]))))
+    return BatchEnd(int(found[1]), Cell(found[2], paragraph.place(number, start, len(found[2]))))
 
 
 def _check_columns(columns: Iterable[Cell]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from slackwater.app.load import read_text
-from slackwater.app.testing.answers import Found
+from slackwater.app.testing.answers import EngineAnswers
 from slackwater.app.testing.case import QueryCase
 from slackwater.app.testing.cells import write_cell
 from slackwater.app.testing.engine import Engine
@@ -34,7 +34,7 @@ def updated(page: Page, outcomes: Iterable[Outcome]) -> str:
     return "\n".join(lines)
 
 
-def _edits(case: QueryCase, found: Found, wrong: set[str]) -> Iterable[Edit]:
+def _edits(case: QueryCase, found: EngineAnswers, wrong: set[str]) -> Iterable[Edit]:
     """Return the edits for the tables that differ: rewrite an existing table, or add one after an empty line."""
     for name in wrong & set(case.expected):
         table = case.expected[name].table
@@ -46,7 +46,7 @@ def _edits(case: QueryCase, found: Found, wrong: set[str]) -> Iterable[Edit]:
         yield end, end, new
 
 
-def write_output(case: QueryCase, found: Found, name: str) -> list[str]:
+def write_output(case: QueryCase, found: EngineAnswers, name: str) -> list[str]:
     """Return the lines of an output table, with the columns that the case shows."""
     kinds = case.outputs[name]
     columns = case.expected[name].columns if name in case.expected else tuple(kinds)

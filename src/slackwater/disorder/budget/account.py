@@ -8,7 +8,7 @@ from slackwater.disorder.budget.settings import DEFAULT, Settings
 from slackwater.disorder.state import Fields, Value
 
 
-class Account:
+class RatioAccount:
     """Rows allowed, rows late, and the level that follows from them.
 
     >>> account = Account(0.01)

@@ -8,10 +8,10 @@ from math import ceil, exp
 import numpy as np
 
 from slackwater.defaults import IDLE_SECONDS
-from slackwater.disorder.budget.account import Account
-from slackwater.disorder.budget.histogram import Memory
+from slackwater.disorder.budget.account import RatioAccount
+from slackwater.disorder.budget.histogram import DelayMemory
 from slackwater.disorder.budget.latest import Latest, ages, raised
-from slackwater.disorder.budget.seen import Seen
+from slackwater.disorder.budget.seen import SeenTimes
 from slackwater.disorder.budget.senders import Senders
 from slackwater.disorder.budget.settings import DEFAULT, Settings
 from slackwater.disorder.clock import EARLIEST, Times, clamp, minus, ticks_per_second
@@ -60,10 +60,10 @@ class Budget:
         self._dratio = dratio
         self._settings = settings
         self._ticks = ticks_per_second(unit)
-        self._account = Account(dratio, settings)
-        self._memory = Memory(dratio, settings.recent)
+        self._account = RatioAccount(dratio, settings)
+        self._memory = DelayMemory(dratio, settings.recent)
         self._latest = Latest()
-        self._seen = Seen(settings.seen_times)
+        self._seen = SeenTimes(settings.seen_times)
         self._senders = Senders(IDLE_SECONDS * self._ticks if idle is None else idle, settings)
         self._now = self._newest = self._first_arrival = self._first_clock = EARLIEST
         self._delayed = self._released = 0
@@ -228,5 +228,5 @@ class Budget:
             part.restore(fields)
 
     @property
-    def _parts(self) -> tuple[Account, Memory, Latest, Seen, Senders]:
+    def _parts(self) -> tuple[RatioAccount, DelayMemory, Latest, SeenTimes, Senders]:
         return self._account, self._memory, self._latest, self._seen, self._senders

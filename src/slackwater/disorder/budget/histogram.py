@@ -42,7 +42,7 @@ def bucket(score: Times) -> Times:
     return np.where(score > 0, np.minimum(place, BUCKETS - 1), 0)
 
 
-class Memory:
+class DelayMemory:
     """One place per bucket in every array: rows with a larger score, of all and of recent rows; the least by which
     they exceeded D N, and the dip. Recent rows are forgotten by exp(-rows/span).
 

@@ -13,7 +13,7 @@ from slackwater.disorder.state import Fields, Value
 from slackwater.disorder.tally import Tally
 
 
-class Seen:
+class SeenTimes:
     """The last event times, in order and each once.
 
     >>> seen = Seen(most=8)

@@ -26,7 +26,7 @@ FLAGS = ("behind", "awaited")
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitedSender:
     """A sender that holds the punctuation back: its key, how long it is silent (ticks), and the rows that it owes."""
 
     key: int
@@ -147,14 +147,14 @@ class Senders:
         self.awaited[place] = True
         return reached
 
-    def waiting(self, until: int) -> Waiting | None:
+    def waiting(self, until: int) -> WaitedSender | None:
         """Return the awaited sender that owes most before a time; None if none is awaited."""
         place = np.flatnonzero(self.awaited)
         if not len(place):
             return None
         owed = self._rate(place) * np.maximum(minus(np.full(len(place), until), self.front[place]), 0)
         most = int(place[np.argmax(owed)])
-        return Waiting(int(self.key[most]), int(self._silent()[most]), float(owed.max()))
+        return WaitedSender(int(self.key[most]), int(self._silent()[most]), float(owed.max()))
 
     def fields(self) -> dict[str, Value]:
         named: dict[str, Value] = {f"sender_{name}": getattr(self, name) for name in (*WHOLE, "usual")}

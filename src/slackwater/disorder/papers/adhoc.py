@@ -6,7 +6,7 @@ from math import floor
 
 from slackwater.disorder.clock import Times, clamp, ticks_per_second
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources, named, z
-from slackwater.disorder.papers.vseq import SMALLEST, Moments, VSeq
+from slackwater.disorder.papers.vseq import SMALLEST, SequenceMoments, VSeq
 from slackwater.disorder.state import pack, unpack
 
 VERSION = 1
@@ -47,7 +47,7 @@ class AdHoc:
         self._punctuation = max(self._punctuation, clamp(seen.base + floor(behind)))
         self._vseq.resize(self._size(seen))
 
-    def _size(self, seen: Moments) -> float:
+    def _size(self, seen: SequenceMoments) -> float:
         """Return the size of VSeq by step 5, as printed."""
         return SMALLEST + seen.sigma / self._second * self._z * seen.theta / self._second
 

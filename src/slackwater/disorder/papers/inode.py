@@ -13,7 +13,7 @@ LEAST = 8
 """The smallest size of the array, in p-nodes."""
 
 
-class Rows(NamedTuple):
+class RowColumns(NamedTuple):
     """Rows as columns: event time, arrival time, and the row itself (an array of any type)."""
 
     event: Times
@@ -24,22 +24,22 @@ class Rows(NamedTuple):
     def size(self) -> int:
         return len(self.event)
 
-    def at(self, index: npt.NDArray[Any] | slice) -> Rows:
-        return Rows(self.event[index], self.arrival[index], self.row[index])
+    def at(self, index: npt.NDArray[Any] | slice) -> RowColumns:
+        return RowColumns(self.event[index], self.arrival[index], self.row[index])
 
-    def own(self) -> Rows:
+    def own(self) -> RowColumns:
         """Return a copy, so that the batch that holds these rows can be freed."""
-        return Rows(self.event.copy(), self.arrival.copy(), self.row.copy())
+        return RowColumns(self.event.copy(), self.arrival.copy(), self.row.copy())
 
 
-PNode = list[Rows]
+PNode = list[RowColumns]
 """The rows of a p-node's slots in the order in which they were placed, one piece per batch."""
 
 
-def joined(pieces: list[Rows], like: np.dtype[Any]) -> Rows:
+def joined(pieces: list[RowColumns], like: np.dtype[Any]) -> RowColumns:
     if not pieces:
-        return Rows(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, like))
-    return Rows(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+        return RowColumns(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, like))
+    return RowColumns(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
 
 class INode:
@@ -72,7 +72,7 @@ class INode:
         if least < self.first or self.last - self.first >= self.size:
             self._resize(min(least, self.first))
 
-    def append(self, number: int, piece: Rows) -> None:
+    def append(self, number: int, piece: RowColumns) -> None:
         pnode = self._nodes[number - self.first]
         if pnode is None:
             self._nodes[number - self.first] = [piece]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from slackwater.disorder.clock import EARLIEST, LATEST, Times
-from slackwater.disorder.papers.inode import INode, PNode, Rows, joined
+from slackwater.disorder.papers.inode import INode, PNode, RowColumns, joined
 from slackwater.engine.columns.order import counted
 from slackwater.errors import InputError
 
@@ -70,12 +70,12 @@ class RecordStore:
         self._placed += len(event)
         self._type = row.dtype
         lost: npt.NDArray[np.bool_] = event < self.released
-        rows = Rows(event, arrival, row).at(~lost)
+        rows = RowColumns(event, arrival, row).at(~lost)
         self._count += rows.size
         self._put(rows)
         return lost
 
-    def release(self, punctuation: int) -> Rows:
+    def release(self, punctuation: int) -> RowColumns:
         """Remove and return the rows before the punctuation, by (event, arrival, position).
 
         Whole p-nodes are dropped.
@@ -113,7 +113,7 @@ class RecordStore:
                 break
         return min(LATEST, int(np.partition(np.concatenate(oldest), surplus - 1)[surplus - 1]) + 1)
 
-    def _put(self, rows: Rows) -> None:
+    def _put(self, rows: RowColumns) -> None:
         """Find the p-node of each row by division (figure 3, step 1). Rows out of reach go to the overflow."""
         if not rows.size:
             return
@@ -136,7 +136,7 @@ class RecordStore:
         overflow, self._overflow, self._nearest = self._overflow, [], LATEST
         return overflow
 
-    def _append(self, rows: Rows, number: Times) -> None:
+    def _append(self, rows: RowColumns, number: Times) -> None:
         """Append a piece of the batch to each p-node (figure 3, steps 3 and 4)."""
         order = counted(number - number.min())
         rows, number = rows.at(order), number[order]
@@ -146,7 +146,7 @@ class RecordStore:
             self._inode.append(int(number[start]), piece if 8 * piece.size >= rows.size else piece.own())
 
 
-def in_order(rows: Rows) -> Rows:
+def in_order(rows: RowColumns) -> RowColumns:
     """Return the rows sorted by (event, arrival, position).
 
     Equal event times are in order of placement, which is the order of their arrivals unless the arrival clock stepped

@@ -19,7 +19,7 @@ LARGEST = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class SequenceMoments:
     """The statistics of a VSeq. The mean is ``base + offset``, kept apart to be exact at any magnitude."""
 
     newest: int
@@ -67,7 +67,7 @@ class VSeq:
         self.n = int(min(max(n, SMALLEST), LARGEST))
         self._drop(len(self) - self.n)
 
-    def moments(self) -> Moments:
+    def moments(self) -> SequenceMoments:
         """Return mu, sigma and theta = (T_n - T_1) / n as printed (4). Theta is 0 if the clock stepped back."""
         count = len(self)
         newest, oldest = int(self._arrival[self._stop - 1]), int(self._arrival[self._start])
@@ -75,7 +75,7 @@ class VSeq:
         if mean * mean > 1e8 * variance:  # values far from the base cost digits of the variance
             self._refresh()
             mean, variance = self._mean_and_variance()
-        return Moments(newest, self._base, mean, sqrt(variance), max(0, newest - oldest) / count)
+        return SequenceMoments(newest, self._base, mean, sqrt(variance), max(0, newest - oldest) / count)
 
     def _mean_and_variance(self) -> tuple[float, float]:
         mean = self._sum / len(self)

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.best import NUMBER, View
+from slackwater.engine.changelog.best import NUMBER, GroupMembers
 from slackwater.engine.changelog.calls import Calls
 from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import CODE, Living, Members, with_code
-from slackwater.engine.changelog.log import Log, Tuples, in_order
+from slackwater.engine.changelog.living import CODE, LivingTuples, Members, with_code
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.changelog.shown import Results, Sent, Shown
 from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.changelog.timeline import Stretches, Timeline
@@ -29,7 +29,7 @@ from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Call, Item
 
 
-class Grouped:
+class GroupedAggregate:
     """One aggregate."""
 
     def __init__(self, name: str, group: Sequence[Item], calls: Sequence[Call], sample: Tuples, level: int) -> None:
@@ -42,11 +42,11 @@ class Grouped:
         self.codes = Codes(f"{name}.groups", keys)
         self.level = level
         self.structure = STRUCTURES[level]
-        self.living = Living(f"{name}.living", self.structure)
+        self.living = LivingTuples(f"{name}.living", self.structure)
         self.shown = Shown(f"{name}.shown", self.calls.types)
         self.names = [*(item.name for item in group), *(call.name for call in calls)]
 
-    def step(self, memory: Memory, log: Log, span: Span) -> Log:
+    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
         members = self._members(memory, log, span)
         size = self.codes.size(memory)
         new = np.arange(members.old, len(members))
@@ -58,7 +58,7 @@ class Grouped:
             size,
         )
         sums, left = self._sums(memory, line, members, leaves, size)
-        view = View(members, Stretches(line, members))
+        view = GroupMembers(members, Stretches(line, members))
         ahead = self.structure.expires or self.calls.others
         columns, bound = self.calls.values(sums, view if ahead else None)
         touched = line.any(np.concatenate([np.ones(len(new), np.bool_), members.ended[leaves]]))
@@ -70,7 +70,7 @@ class Grouped:
         self._forget(memory, left)
         return made
 
-    def _members(self, memory: Memory, log: Log, span: Span) -> Members:
+    def _members(self, memory: Memory, log: TupleLog, span: Span) -> Members:
         """The members that count in this stretch of time, with the arguments of the calls."""
         rows = log.born.seen()
         keys = [normal(evaluate(item.tree, rows)) for item in self.items]
@@ -125,8 +125,8 @@ class Grouped:
             memory.put(f"{self.name}.sum:{name}", values[:size] if name == ROWS or values.any() else None)
         self.shown.trim(memory, size)
 
-    def _log(self, memory: Memory, born: Sent, ended: Sent) -> Log:
-        return in_order(Log(self._tuples(memory, born), self._tuples(memory, ended), ended.at, ended.of))
+    def _log(self, memory: Memory, born: Sent, ended: Sent) -> TupleLog:
+        return in_order(TupleLog(self._tuples(memory, born), self._tuples(memory, ended), ended.at, ended.of))
 
     def _tuples(self, memory: Memory, sent: Sent) -> Tuples:
         keys = self.codes.columns(memory, sent.code)

@@ -25,7 +25,7 @@ NUMBER = "began"
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class GroupMembers:
     """The members of groups, and the points that each of them covers."""
 
     members: Members
@@ -65,31 +65,31 @@ Found = tuple[pa.Array, Ints]
 class Best(Protocol):
     """A call that one member of the group decides, or that counts distinct values."""
 
-    def at(self, view: View) -> Found: ...
+    def at(self, view: GroupMembers) -> Found: ...
 
-    def needed(self, view: View) -> Bools:
+    def needed(self, view: GroupMembers) -> Bools:
         """Return a mask of the members that matter if no member ever ends."""
 
 
-class Extreme:
+class LastingExtreme:
     """MIN and MAX. Of equal extremes, the one that ends last decides."""
 
     def __init__(self, argument: str, least: bool) -> None:
         self.argument = argument
         self.least = least
 
-    def _ranks(self, view: View) -> tuple[Bools, Ints]:
+    def _ranks(self, view: GroupMembers) -> tuple[Bools, Ints]:
         values, known = view.members.column(self.argument), view.known(self.argument)
         rank = np.zeros(len(values), np.int64)
         rank[known] = ordered(values.drop_null() if values.null_count else values, self.least)
         return known, rank
 
-    def at(self, view: View) -> Found:
+    def at(self, view: GroupMembers) -> Found:
         known, rank = self._ranks(view)
         member, bound = view.chosen(known, rank, view.members.end)
         return view.members.column(self.argument).take(pa.array(member, mask=member < 0)), bound
 
-    def needed(self, view: View) -> Bools:
+    def needed(self, view: GroupMembers) -> Bools:
         return _greatest(view.members.code, *self._ranks(view))
 
 
@@ -101,16 +101,16 @@ class End:
         self.last = last
         self.skips = skips
 
-    def _ranks(self, view: View) -> tuple[Bools, Ints]:
+    def _ranks(self, view: GroupMembers) -> tuple[Bools, Ints]:
         number = view.members.column(NUMBER).to_numpy()
         some = view.known(self.argument) if self.skips else np.ones(len(number), np.bool_)
         return some, number if self.last else ~number
 
-    def at(self, view: View) -> Found:
+    def at(self, view: GroupMembers) -> Found:
         member, bound = view.chosen(*self._ranks(view))
         return view.members.column(self.argument).take(pa.array(member, mask=member < 0)), bound
 
-    def needed(self, view: View) -> Bools:
+    def needed(self, view: GroupMembers) -> Bools:
         return _greatest(view.members.code, *self._ranks(view))
 
 
@@ -120,7 +120,7 @@ class DistinctCount:
     def __init__(self, arguments: Sequence[str]) -> None:
         self.arguments = list(arguments)
 
-    def _values(self, view: View) -> tuple[Ints, Ints]:
+    def _values(self, view: GroupMembers) -> tuple[Ints, Ints]:
         """Return the members without NULLs, by value, then start; and a number for each pair of group and value."""
         known = np.logical_and.reduce([view.known(name) for name in self.arguments])
         columns = [pa.array(view.members.code), *(normal(view.members.column(name)) for name in self.arguments)]
@@ -130,7 +130,7 @@ class DistinctCount:
         order = order[counted(value[order])]
         return places[order], value[order]
 
-    def at(self, view: View) -> Found:
+    def at(self, view: GroupMembers) -> Found:
         size = view.stretches.size
         places, value = self._values(view)
         if not len(places):
@@ -148,7 +148,7 @@ class DistinctCount:
         count = np.cumsum(change)[:size]
         return pa.array(count), np.where(bound == NOTHING, LATEST, ~bound)
 
-    def needed(self, view: View) -> Bools:
+    def needed(self, view: GroupMembers) -> Bools:
         columns = [pa.array(view.members.code), *(normal(view.members.column(name)) for name in self.arguments)]
         _, first = dense(columns)
         needed = np.zeros(len(view.members), np.bool_)

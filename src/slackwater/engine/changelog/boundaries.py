@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.compress import compressed
-from slackwater.engine.changelog.kernel import Changes, Step
-from slackwater.engine.changelog.log import Log, Tuples, of_tuples
+from slackwater.engine.changelog.kernel import ChangelogKernel, ChangelogStep
+from slackwater.engine.changelog.log import TupleLog, Tuples, of_tuples
 from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
-from slackwater.engine.changelog.structures import Kept
+from slackwater.engine.changelog.structures import KeptState
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, ints
 from slackwater.engine.columns.state import State
 from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
@@ -27,11 +27,11 @@ def changelog_kernel(
 ) -> Kernel:
     """Return the kernel of a query's changelog for either kind of plan."""
     if isinstance(plan, Boundaries):
-        return AtBoundaries(plan, net, profile, upserts)
-    return Changes(plan, net, profile, upserts)
+        return BoundaryChain(plan, net, profile, upserts)
+    return ChangelogKernel(plan, net, profile, upserts)
 
 
-class AtBoundaries:
+class BoundaryChain:
     """The changelog of a chain whose results come at boundaries."""
 
     def __init__(self, plan: Boundaries, net: bool = False, profile: str = "changes", upserts: bool = False) -> None:
@@ -47,9 +47,9 @@ class AtBoundaries:
         return self.step(self.init(), {}, EARLIEST).changelog.schema
 
     @property
-    def kept(self) -> list[Kept]:
+    def kept(self) -> list[KeptState]:
         """The line of EXPLAIN: the answers of a boundary all end at the next."""
-        return [Kept("chain", 0, 2, self.key, ("what its windows keep",))]
+        return [KeptState("chain", 0, 2, self.key, ("what its windows keep",))]
 
     def init(self) -> State:
         return self.chain.init()
@@ -61,7 +61,7 @@ class AtBoundaries:
         punctuation: int | Mapping[str, int],
         *,
         everything: bool = False,
-    ) -> Step:
+    ) -> ChangelogStep:
         mark = int(punctuation[self.input] if isinstance(punctuation, Mapping) else punctuation)
         none = pa.RecordBatch.from_pylist([], self.chain.chain.input.schema)
         state, output = self.chain.step(state, batches.get(self.input, none), mark, everything=everything)
@@ -71,13 +71,13 @@ class AtBoundaries:
             log = compressed(log, now)
         refused = {self.input: none}
         lines = written(log, self.profile, self.key, self.net, self.upserts)
-        return Step(state, lines, refused, log, now)
+        return ChangelogStep(state, lines, refused, log, now)
 
-    def _log(self, output: pa.RecordBatch) -> Log:
+    def _log(self, output: pa.RecordBatch) -> TupleLog:
         start = ints(output.column(EVENT_TIME))
         end = np.minimum(start, LATEST - self.slide) + self.slide
         order = np.arange(len(start))
         return of_tuples(Tuples(output.drop_columns([EVENT_TIME]), start, end, (start, order)))
 
 
-Kernel = Changes | AtBoundaries
+Kernel = ChangelogKernel | BoundaryChain

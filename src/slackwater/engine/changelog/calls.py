@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.best import Best, DistinctCount, End, Extreme, View
+from slackwater.engine.changelog.best import Best, DistinctCount, End, GroupMembers, LastingExtreme
 from slackwater.engine.columns.arrays import Bools, Ints
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.types import known_type
@@ -52,7 +52,7 @@ class Calls:
         """Whether a call depends on the order in which tuples began."""
         return any(isinstance(each, End) for each in self.others.values())
 
-    def values(self, sums: Tally, view: View | None) -> tuple[list[pa.Array], Ints | None]:
+    def values(self, sums: Tally, view: GroupMembers | None) -> tuple[list[pa.Array], Ints | None]:
         """Return the values at the points and their bounds; without a view there are no bounds."""
         others = {} if view is None else {name: each.at(view) for name, each in self.others.items()}
         worked = Worked(sums, {name: value for name, (value, _) in others.items()})
@@ -64,7 +64,7 @@ class Calls:
         bounds_.append(view.soonest() if self.whole else view.last())
         return columns, np.minimum.reduce(bounds_)
 
-    def needed(self, view: View) -> Bools:
+    def needed(self, view: GroupMembers) -> Bools:
         """Return a mask of the members that MIN, MAX, FIRST, LAST and COUNT(DISTINCT) need if no member ever ends."""
         needed: Bools = np.logical_or.reduce([each.needed(view) for each in self.others.values()])
         return needed
@@ -77,7 +77,7 @@ class Calls:
         if call.distinct and function not in LEAST:
             raise not_here(f"{function}(DISTINCT ...)")
         if function in LEAST:
-            return self._other(f"{LEAST[function]}.{given[0]}", Extreme(given[0], LEAST[function]))
+            return self._other(f"{LEAST[function]}.{given[0]}", LastingExtreme(given[0], LEAST[function]))
         if function in ("first", "last"):
             name = f"{function}.{call.ignore_nulls}.{given[0]}"
             return self._other(name, End(given[0], function == "last", call.ignore_nulls))

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.inputs import Taken
-from slackwater.engine.changelog.log import Log, Tuples, in_order, of_tuples
-from slackwater.engine.changelog.meeting import Side
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples
+from slackwater.engine.changelog.meeting import MeetingSide
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, moments
 from slackwater.engine.columns.rows import CAME, Rows
 from slackwater.engine.columns.segments import Store
@@ -68,7 +68,9 @@ class ChainReader:
         self.chain = chain
         self.compiled = compiled(chain, came=chain.input.arrival is not None)
         self.lifetime = lifetime
-        self.side = Side(meeting, chain.steps, self.compiled, lifetime) if meeting is not None and lifetime else None
+        self.side = (
+            MeetingSide(meeting, chain.steps, self.compiled, lifetime) if meeting is not None and lifetime else None
+        )
         self.operators = (*self.compiled.operators, RowWise(()))
         self.slotted = self._slotted()
         self.none = pa.RecordBatch.from_pylist([], self.chain.input.schema)
@@ -121,7 +123,7 @@ class Pipe:
         chain = Chain(stream, (given, *steps))
         self.reader = ChainReader(name, chain, lifetime, meeting)
 
-    def step(self, memory: Memory, log: Log, span: Span) -> Taken:
+    def step(self, memory: Memory, log: TupleLog, span: Span) -> Taken:
         _, arrival, _ = log.born.ids
         rows = log.born.rows.append_column(TIME, moments(log.born.start))
         rows = rows.append_column(ARRIVAL, moments(arrival, arrival > EARLIEST))

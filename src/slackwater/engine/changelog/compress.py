@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.log import Log, Tuples, located
+from slackwater.engine.changelog.log import TupleLog, Tuples, located
 from slackwater.engine.columns.arrays import Index, Ints, joined
 from slackwater.engine.columns.keys import dense, normal
 
@@ -18,7 +18,7 @@ ODD = np.int64(0x9E3779B97F4A7C15 - (1 << 64))
 """The multiplier of the hash in `_mixed`: spreads neighbouring numbers far apart."""
 
 
-def compressed(log: Log, now: int | Ints) -> Log:
+def compressed(log: TupleLog, now: int | Ints) -> TupleLog:
     """Return the smallest changelog that leaves the same tuples alive at the end of the batch, at punctuation `now`.
 
     If the changelogs of several steps are concatenated, `now` has the punctuation of each tuple, ended tuples first.
@@ -32,7 +32,7 @@ def compressed(log: Log, now: int | Ints) -> Log:
     begun, told = np.flatnonzero(lives), np.flatnonzero(before & (log.ended.end >= until_ended))
     if _meet(log.born, begun, log.ended, told):
         begun, told = _different(log.born, begun, log.ended, told)
-    return Log(log.born.at(begun), log.ended.at(told), log.at[told], of[told])
+    return TupleLog(log.born.at(begun), log.ended.at(told), log.at[told], of[told])
 
 
 def _meet(born: Tuples, begun: Index, ended: Tuples, told: Index) -> bool:

@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import Living, Members, tuples_of, with_code
-from slackwater.engine.changelog.log import Log, Tuples, in_order, together
+from slackwater.engine.changelog.living import LivingTuples, Members, tuples_of, with_code
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, together
 from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.columns.arrays import NO_INTS, Bools, Index, Ints, table
 from slackwater.engine.columns.keys import normal
@@ -31,7 +31,7 @@ PLACE, TIME = "#place", "#time"
 
 
 @dataclass(frozen=True, slots=True)
-class Instants:
+class CountedInstants:
     """The instants of parts, sorted by code, then place: the place and time of the row that causes each."""
 
     code: Ints
@@ -62,9 +62,9 @@ class Counted:
         kinds = {field.name: field.type for field in sample.rows.schema}
         self.parts = Codes(f"{name}.parts", [kinds[each] for each in by])
         self.counts = Parts(f"{name}.counts", [kinds[each] for each in count_by], cycle=self.every)
-        self.waiting, self.held = (Living(f"{name}.{each}", STRUCTURES[4]) for each in ("waiting", "held"))
+        self.waiting, self.held = (LivingTuples(f"{name}.{each}", STRUCTURES[4]) for each in ("waiting", "held"))
 
-    def step(self, memory: Memory, log: Log, span: Span) -> Log:
+    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
         rows = log.born
         code = self.parts.encode(memory, [normal(rows.rows.column(name)) for name in self.by], len(rows))
         place = self._places(memory, code)
@@ -79,12 +79,12 @@ class Counted:
         leave = self._leave(both, codes, instants)
         gone = leave < instants.finish[codes]
         at, place = instants.time[leave[gone]], np.arange(len(both)) - len(old)
-        made = Log(begun, both.at(gone), at, np.maximum(place, -1)[gone])
+        made = TupleLog(begun, both.at(gone), at, np.maximum(place, -1)[gone])
         self.held.step(memory, with_code(begun, begun_code), made.ended.ids, at, span)
         self._settle(memory, [waiting.code[~seen], codes[~gone]])
-        return in_order(Log(unmarked(made.born), unmarked(made.ended), made.at, made.of))
+        return in_order(TupleLog(unmarked(made.born), unmarked(made.ended), made.at, made.of))
 
-    def _begun(self, waiting: Members, instants: Instants) -> tuple[Tuples, Ints, Bools]:
+    def _begun(self, waiting: Members, instants: CountedInstants) -> tuple[Tuples, Ints, Bools]:
         """Return the tuples that begin, their codes, and a mask of the waiting rows that have seen an instant."""
         rows, code = tuples_of(waiting.kept), waiting.code
         enter = instants.from_place(code, _mark(rows, PLACE))
@@ -98,7 +98,7 @@ class Counted:
             begun = begun.holding(begun.rows.set_column(column, NUMBERED, numbers))
         return begun, code[begins], seen
 
-    def _leave(self, rows: Tuples, code: Ints, instants: Instants) -> Index:
+    def _leave(self, rows: Tuples, code: Ints, instants: CountedInstants) -> Index:
         """Return for each row the first instant that no longer contains it."""
         place = _mark(rows, PLACE)
         if not self.length.is_time:
@@ -125,7 +125,7 @@ class Counted:
         memory.put(f"{self.name}.last", last)
         return place
 
-    def _instants(self, memory: Memory, rows: Tuples, code: Ints, place: Ints) -> Instants:
+    def _instants(self, memory: Memory, rows: Tuples, code: Ints, place: Ints) -> CountedInstants:
         chosen = np.ones(len(rows), np.bool_)
         if self.every > 1 and len(rows):
             part = self.counts.encode(memory, [rows.rows.column(name) for name in self.count_by], len(rows))
@@ -135,7 +135,7 @@ class Counted:
         _, ends = bounds(firsts(code[order], rows.start[order]))
         last = order[ends - 1]
         finish = np.searchsorted(code[last], np.arange(self.parts.size(memory)), side="right")
-        return Instants(code[last], place[last], rows.start[last], finish)
+        return CountedInstants(code[last], place[last], rows.start[last], finish)
 
 
 def marked(rows: Tuples, place: Ints, numbered: bool) -> pa.RecordBatch:

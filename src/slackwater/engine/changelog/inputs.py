@@ -17,14 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import Living, with_code
-from slackwater.engine.changelog.log import Log, Tuples, in_order, no_tuples, of_tuples, together
+from slackwater.engine.changelog.living import LivingTuples, with_code
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, no_tuples, of_tuples, together
 from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, picked, valid
 from slackwater.engine.columns.keys import normal
 from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.hold import Hold, entered
+from slackwater.engine.operators.hold import RowHold, entered
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Input
 
@@ -39,18 +39,18 @@ class Taken(NamedTuple):
     `upto` is how far the changelog goes, where that is not as far as the punctuation.
     """
 
-    log: Log
+    log: TupleLog
     refused: pa.RecordBatch
     upto: int = LATEST
 
 
-class Reader:
+class InputReader:
     """One input."""
 
     def __init__(self, name: str, given: Input) -> None:
         self.name = name
         self.given = given
-        self.hold = Hold(f"{name}.hold", numbered=False)
+        self.hold = RowHold(f"{name}.hold", numbered=False)
         self.sample = no_tuples(given.schema, 1)
         self.incoming = None if given.change_type is None else Incoming(name, given)
 
@@ -77,9 +77,9 @@ class Incoming:
         kinds = {field.name: field.type for field in given.schema}
         self.bounded = BOUND in kinds
         self.codes = Codes(f"{name}.keys", [kinds[column] for column in self.key])
-        self.living = Living(f"{name}.living", STRUCTURES[4])
+        self.living = LivingTuples(f"{name}.living", STRUCTURES[4])
 
-    def step(self, memory: Memory, rows: Tuples, span: Span) -> tuple[Log, pa.RecordBatch]:
+    def step(self, memory: Memory, rows: Tuples, span: Span) -> tuple[TupleLog, pa.RecordBatch]:
         rows = self._bounded(rows)
         kind = pc.utf8_lower(rows.rows.column(self.change_type).cast(pa.string()))
         begins, ends, inserts = (_among(kind, names) for names in (BEGINS, ENDS, BEGINS[:1]))
@@ -116,7 +116,7 @@ class Incoming:
         order: Index,
         lives: Bools,
         span: Span,
-    ) -> Log:
+    ) -> TupleLog:
         """Per key and moment the last row that counts; what lived before it is ended, what it begins begins."""
         _, last = bounds(firsts(code[order], rows.start[order]))
         order = order[last - 1]
@@ -132,7 +132,7 @@ class Incoming:
         born = born[stable(both.ids[0][born])]  # at one time in the order of the rows
         place = np.full(len(both), -1)
         place[born] = np.arange(len(born))
-        log = in_order(Log(both.at(born), both.at(gone), at, place[gone]))
+        log = in_order(TupleLog(both.at(born), both.at(gone), at, place[gone]))
         members = self.living.step(memory, with_code(log.born, codes[born]), log.ended.ids, log.at, span)
         left = np.bincount(members.code[~members.leaves], minlength=self.codes.size(memory))
         self.codes.settle(memory, left)

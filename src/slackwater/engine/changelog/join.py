@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import START, Living, Members, numbers, tuples_of, with_code
-from slackwater.engine.changelog.log import Log, Tuples, in_order
+from slackwater.engine.changelog.living import START, LivingTuples, Members, numbers, tuples_of, with_code
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.columns.arrays import Bools, Ints, picked, true, valid
 from slackwater.engine.columns.keys import normal
@@ -53,9 +53,11 @@ class Joined:
         ]
         self.kinds = [unified([one, two])[0].type for one, two in zip(*sides, strict=True)]
         self.codes = Codes(f"{name}.keys", self.kinds)
-        self.sides = [Living(f"{name}.{side}", STRUCTURES[level]) for side, level in zip("lr", levels, strict=True)]
+        self.sides = [
+            LivingTuples(f"{name}.{side}", STRUCTURES[level]) for side, level in zip("lr", levels, strict=True)
+        ]
 
-    def step(self, memory: Memory, left: Log, right: Log, span: Span) -> Log:
+    def step(self, memory: Memory, left: TupleLog, right: TupleLog, span: Span) -> TupleLog:
         logs = [self._known(log, side) for side, log in enumerate((left, right))]
         codes = self._coded(memory, logs)
         one, two = (
@@ -69,7 +71,7 @@ class Joined:
         self.codes.settle(memory, stay[0] + stay[1])
         return made
 
-    def _new(self, memory: Memory, living: Living, born: Tuples, code: Ints) -> pa.RecordBatch:
+    def _new(self, memory: Memory, living: LivingTuples, born: Tuples, code: Ints) -> pa.RecordBatch:
         new = with_code(born, code)
         if living.structure.ordered:
             return new
@@ -82,10 +84,10 @@ class Joined:
         values = zip(self.on[side], self.kinds, strict=True)
         return [normal(evaluate(tree, rows).cast(kind)) for tree, kind in values]
 
-    def _known(self, log: Log, side: int) -> Log:
+    def _known(self, log: TupleLog, side: int) -> TupleLog:
         """Only tuples whose key has no NULL: others match nothing."""
         born, ended = (self._whole(each, side) for each in (log.born, log.ended))
-        return Log(log.born.at(born), log.ended.at(ended), log.at[ended])
+        return TupleLog(log.born.at(born), log.ended.at(ended), log.at[ended])
 
     def _whole(self, tuples: Tuples, side: int) -> Bools:
         whole = np.ones(len(tuples), np.bool_)
@@ -93,7 +95,7 @@ class Joined:
             whole &= valid(key)
         return whole
 
-    def _coded(self, memory: Memory, logs: Sequence[Log]) -> tuple[Ints, Ints]:
+    def _coded(self, memory: Memory, logs: Sequence[TupleLog]) -> tuple[Ints, Ints]:
         """The codes of both sides' new tuples, given out at once, so that none is given twice."""
         sides = [self._keys(log.born, side) for side, log in enumerate(logs)]
         cut = len(logs[0].born)
@@ -101,7 +103,7 @@ class Joined:
         code = self.codes.encode(memory, keys, cut + len(logs[1].born))
         return code[:cut], code[cut:]
 
-    def _log(self, one: Members, two: Members, left: Ints, right: Ints, span: Span) -> Log:
+    def _log(self, one: Members, two: Members, left: Ints, right: Ints, span: Span) -> TupleLog:
         """The pairs that come about in this stretch of time, and those that a negative ends."""
         ones, twos = tuples_of(one.kept), tuples_of(two.kept)
         start = np.maximum(ones.start[left], twos.start[right])
@@ -113,7 +115,7 @@ class Joined:
         new = (left >= one.old) | (right >= two.old)
         cut = (one.ended[left] | two.ended[right]) & (until < pairs.end) & (until < span.now)
         place = np.where(new, np.cumsum(new) - 1, -1)
-        return in_order(Log(pairs.at(new), pairs.at(cut), until[cut], place[cut]))
+        return in_order(TupleLog(pairs.at(new), pairs.at(cut), until[cut], place[cut]))
 
     def _paired(self, ones: Tuples, twos: Tuples, left: Ints, right: Ints, start: Ints) -> tuple[Tuples, Bools]:
         """Pairs as tuples, and which of the places hold one: those for which the condition is true."""

@@ -18,12 +18,12 @@ import pyarrow as pa
 from slackwater.engine.changelog.chained import ChainReader
 from slackwater.engine.changelog.checks import check
 from slackwater.engine.changelog.compress import compressed
-from slackwater.engine.changelog.inputs import Reader, Taken
-from slackwater.engine.changelog.log import Log, of_tuples
+from slackwater.engine.changelog.inputs import InputReader, Taken
+from slackwater.engine.changelog.log import TupleLog, of_tuples
 from slackwater.engine.changelog.meeting import SETTLED, meeting_name
 from slackwater.engine.changelog.operators import Operators
 from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
-from slackwater.engine.changelog.structures import Kept, kept
+from slackwater.engine.changelog.structures import KeptState, kept
 from slackwater.engine.changelog.waiting import Waiting
 from slackwater.engine.columns.arrays import EARLIEST, LATEST
 from slackwater.engine.columns.state import Memory, State
@@ -33,7 +33,7 @@ from slackwater.engine.plan import Chained, Node, Piped, Query, Source, children
 PUNCTUATION = "punctuation"
 
 
-class Step(NamedTuple):
+class ChangelogStep(NamedTuple):
     """What a step yields: the next state, the rows of the changelog, and by input the rows that were refused.
 
     `log` is the changelog before it was written as rows, `now` the end of the stretch of time that it is about.
@@ -42,11 +42,11 @@ class Step(NamedTuple):
     state: State
     changelog: pa.RecordBatch
     refused: dict[str, pa.RecordBatch]
-    log: Log
+    log: TupleLog
     now: int
 
 
-class Changes:
+class ChangelogKernel:
     """The kernel of a query. `net` compresses each batch to its net change, `profile` and `upserts` say how rows are
     written.
 
@@ -66,13 +66,13 @@ class Changes:
         self.profile = check_profile(profile)
         self.upserts = check_upserts(upserts, self.query.root.edge.key)
         self.read = {node.input for node in walk(self.query.root) if isinstance(node, Source)}
-        self.readers = {name: Reader(f"in.{name}", given) for name, given in self.query.inputs.items()}
+        self.readers = {name: InputReader(f"in.{name}", given) for name, given in self.query.inputs.items()}
         self.operators = Operators(self.query, {name: reader.sample for name, reader in self.readers.items()})
         meetings = map(meeting_of, walk(self.query.root))
         self.meetings = {meeting_name(number) for number in meetings if number is not None}
 
     @property
-    def kept(self) -> list[Kept]:
+    def kept(self) -> list[KeptState]:
         """The lines of EXPLAIN: every operator, its class, its key, and what it keeps."""
         return kept(self.query)
 
@@ -91,7 +91,7 @@ class Changes:
         punctuation: int | Mapping[str, int],
         *,
         everything: bool = False,
-    ) -> Step:
+    ) -> ChangelogStep:
         """One batch. With `everything` rows from the punctuation on are released too, at the last tick before it."""
         told: dict[str, list[int]] = {}
         while True:
@@ -110,7 +110,7 @@ class Changes:
         memory.put(PUNCTUATION, span.now)
         return span
 
-    def _step(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> Step:
+    def _step(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> ChangelogStep:
         if self.operators.slotted:
             memory.put(SETTLED, memory.number(SETTLED, EARLIEST))
         taken = self._taken(memory, batches, span)
@@ -119,13 +119,13 @@ class Changes:
             log = compressed(log, span.now)
         by_input = [(self._input(source), each) for source, each in taken.items()]
         refused = {name: each.refused for name, each in reversed(by_input)}
-        return Step(memory.state(), self._written(log), refused, log, span.now)
+        return ChangelogStep(memory.state(), self._written(log), refused, log, span.now)
 
     def _taken(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> dict[str | int, Taken]:
         """What the batch comes to, by the name of a stream, then by the node of a chain."""
         taken: dict[str | int, Taken] = {}
         streams = [(name, reader) for name, reader in self.readers.items() if name in self.read]
-        sources: list[tuple[str | int, Reader | ChainReader]] = [*streams, *self.operators.chains.items()]
+        sources: list[tuple[str | int, InputReader | ChainReader]] = [*streams, *self.operators.chains.items()]
         for source, reader in sources:
             name = self._input(source)
             none = pa.RecordBatch.from_pylist([], self.query.inputs[name].schema)
@@ -134,7 +134,7 @@ class Changes:
 
     def _told(
         self, memory: Memory, root: Node, taken: Mapping[str | int, Taken], span: Span, name: str
-    ) -> tuple[Log, Span]:
+    ) -> tuple[TupleLog, Span]:
         """The changelog of a part of the tree, down to what is piped, and the stretch of time that it is about."""
         own: dict[str | int, Taken] = {}
         for leaf in leaves(root):
@@ -167,7 +167,7 @@ class Changes:
         """The input that a stream or a chain reads."""
         return source if isinstance(source, str) else self.operators.inputs[source]
 
-    def _written(self, log: Log) -> pa.RecordBatch:
+    def _written(self, log: TupleLog) -> pa.RecordBatch:
         return written(log, self.profile, self.query.root.edge.key, self.net, self.upserts)
 
     def _marks(self, memory: Memory, given: int | Mapping[str, int]) -> dict[str, int]:

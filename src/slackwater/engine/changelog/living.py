@@ -83,7 +83,7 @@ class Members:
         return self.kept.column(f"{COLUMN}{name}")
 
 
-class Living:
+class LivingTuples:
     """The live tuples of one edge, under a name in the state."""
 
     def __init__(self, name: str, structure: Structure) -> None:

@@ -52,7 +52,7 @@ def no_tuples(schema: pa.Schema, ids: int) -> Tuples:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class TupleLog:
     """Tuples that begin, by their start, and tuples that are ended `at` a point before their bound, by that point.
 
     `of` is the place of an ended tuple among those that begin here, -1 if it began before; None where nobody knows.
@@ -64,9 +64,9 @@ class Log:
     of: Ints | None = None
 
 
-def of_tuples(born: Tuples) -> Log:
+def of_tuples(born: Tuples) -> TupleLog:
     """Nothing is ended."""
-    return Log(born, born.at(NO_INTS), NO_INTS, NO_INTS)
+    return TupleLog(born, born.at(NO_INTS), NO_INTS, NO_INTS)
 
 
 def together(one: Tuples, two: Tuples) -> Tuples:
@@ -78,7 +78,7 @@ def together(one: Tuples, two: Tuples) -> Tuples:
     return Tuples(stacked([one.rows, two.rows]), np.concatenate([one.start, two.start]), ends, ids)
 
 
-def in_order(log: Log) -> Log:
+def in_order(log: TupleLog) -> TupleLog:
     """Both parts by time."""
     if not ascending(log.born.start):
         log = arranged(log, stable(log.born.start))
@@ -87,17 +87,17 @@ def in_order(log: Log) -> Log:
         order = stable(at)
         ended, at = ended.at(order), at[order]
         of = None if of is None else of[order]
-    return Log(log.born, ended, at, of)
+    return TupleLog(log.born, ended, at, of)
 
 
-def arranged(log: Log, order: Index) -> Log:
+def arranged(log: TupleLog, order: Index) -> TupleLog:
     """The same with what begins in another order."""
     of = log.of
     if of is not None:
         back = np.empty(len(order) + 1, np.int64)
         back[order], back[-1] = np.arange(len(order)), -1
         of = back[of]
-    return Log(log.born.at(order), log.ended, log.at, of)
+    return TupleLog(log.born.at(order), log.ended, log.at, of)
 
 
 SIGN, START, END, BORN, NOW, BLOB = LOG_COLUMNS = ("#sign", "#start", "#end", "#born", "#now", "#blob")
@@ -106,7 +106,7 @@ the tuple among those that begin, which what is ended in the same stretch refers
 of several changelogs that travel together it is."""
 
 
-def rows_of(log: Log, now: int) -> pa.RecordBatch:
+def rows_of(log: TupleLog, now: int) -> pa.RecordBatch:
     """A changelog as rows, tuples that are ended first, so that others can add or change columns."""
     of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
     rows = stacked([log.ended.rows, log.born.rows])
@@ -122,7 +122,7 @@ def rows_of(log: Log, now: int) -> pa.RecordBatch:
     return table({**columns, **dict(zip(rows.schema.names, rows.columns, strict=True))})
 
 
-def log_of(rows: pa.RecordBatch) -> tuple[Log, Ints]:
+def log_of(rows: pa.RecordBatch) -> tuple[TupleLog, Ints]:
     """The changelog of rows that were made so, of which a filter may have left out some, and the ends of stretches."""
     sign, start, end, born, now, blob = (rows.column(name).to_numpy() for name in LOG_COLUMNS)
     own = rows.drop_columns(list(LOG_COLUMNS))
@@ -130,7 +130,7 @@ def log_of(rows: pa.RecordBatch) -> tuple[Log, Ints]:
     tuples = Tuples(picked(own, come), start[come], end[come], (blob[come], born[come]))
     ended = Tuples(picked(own, gone), start[gone], end[gone], (blob[gone], born[gone]))
     of = np.where(born[gone] < 0, -1, located(tuples.ids, ended.ids))
-    return Log(tuples, ended, start[gone], of), np.concatenate([now[gone], now[come]])
+    return TupleLog(tuples, ended, start[gone], of), np.concatenate([now[gone], now[come]])
 
 
 def located(ids: Sequence[Ints], wanted: Sequence[Ints]) -> Ints:

@@ -71,7 +71,7 @@ def _ranges(first: Ints, last: Ints) -> Ints:
     return spread(begin, end - begin + 1)[1]
 
 
-class Side:
+class MeetingSide:
     """One chain of a meeting. Its instants are those of its last window, or the rows of its last subquery.
 
     `place` is the operator before which the instants are known. Kept for a window that counts rows: the boundaries

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import Living, Members, with_code
-from slackwater.engine.changelog.log import Log, Tuples, in_order
+from slackwater.engine.changelog.living import LivingTuples, Members, with_code
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.changelog.shown import Results, Sent, Shown
 from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.changelog.timeline import NOTHING, Stretches, Timeline
@@ -36,11 +36,11 @@ class Without:
         self.codes = Codes(f"{name}.values", [field.type for field in self.fields])
         self.structures = [STRUCTURES[level] for level in levels]
         self.sides = [
-            Living(f"{name}.{side}", structure) for side, structure in zip("lr", self.structures, strict=False)
+            LivingTuples(f"{name}.{side}", structure) for side, structure in zip("lr", self.structures, strict=False)
         ]
         self.shown = Shown(f"{name}.shown", [pa.int64()])
 
-    def step(self, memory: Memory, logs: Sequence[Log], span: Span) -> Log:
+    def step(self, memory: Memory, logs: Sequence[TupleLog], span: Span) -> TupleLog:
         members = self._members(memory, logs, span)
         size = self.codes.size(memory)
         happens = [self._happens(each, log) for each, log in zip(members, logs, strict=True)]
@@ -51,11 +51,11 @@ class Without:
         nothing = np.zeros(len(line), np.bool_)
         results = Results(line.code, line.time, there, nothing, [pa.array(number)], bound)
         born, ended = self.shown.step(memory, results, size)
-        made = in_order(Log(self._tuples(memory, born), self._tuples(memory, ended), ended.at, ended.of))
+        made = in_order(TupleLog(self._tuples(memory, born), self._tuples(memory, ended), ended.at, ended.of))
         self._keep(memory, members, span, size)
         return made
 
-    def _members(self, memory: Memory, logs: Sequence[Log], span: Span) -> list[Members]:
+    def _members(self, memory: Memory, logs: Sequence[TupleLog], span: Span) -> list[Members]:
         columns = [[normal(each.cast(field.type)) for each, field in self._fields(log)] for log in logs]
         counts = [len(log.born) for log in logs]
         keys = [pa.concat_arrays(list(each)) for each in zip(*columns, strict=True)]
@@ -70,10 +70,10 @@ class Without:
             made.append(living.step(memory, new, log.ended.ids, log.at, span, keep=False))
         return made
 
-    def _fields(self, log: Log) -> zip[tuple[pa.Array, pa.Field]]:
+    def _fields(self, log: TupleLog) -> zip[tuple[pa.Array, pa.Field]]:
         return zip(log.born.rows.columns, self.fields, strict=True)
 
-    def _happens(self, members: Members, log: Log) -> tuple[Ints, Ints]:
+    def _happens(self, members: Members, log: TupleLog) -> tuple[Ints, Ints]:
         """Return the codes and times of the beginnings, then of the ends."""
         leaves = members.leaves
         code = np.concatenate([members.code[members.old :], members.code[leaves]])

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from slackwater.engine.changelog.aggregate import Grouped
+from slackwater.engine.changelog.aggregate import GroupedAggregate
 from slackwater.engine.changelog.chained import ChainReader, Pipe
 from slackwater.engine.changelog.counted import Counted as CountedWindow
 from slackwater.engine.changelog.join import Joined
-from slackwater.engine.changelog.log import Log, Tuples, of_tuples
+from slackwater.engine.changelog.log import TupleLog, Tuples, of_tuples
 from slackwater.engine.changelog.meeting import Meeting
 from slackwater.engine.changelog.minus import Without
 from slackwater.engine.changelog.rowwise import filtered, numbering, projected, renumbered, streamed, united, windowed
-from slackwater.engine.changelog.sequence import Ordered as InOrder
+from slackwater.engine.changelog.sequence import OrderedStream as InOrder
 from slackwater.engine.changelog.sequence import placed
-from slackwater.engine.changelog.turns import Turns as Turning
+from slackwater.engine.changelog.turns import TurnStreams as Turning
 from slackwater.engine.changelog.turns import by_time
 from slackwater.engine.changelog.waiting import ReadAt
 from slackwater.engine.columns.arrays import EARLIEST
@@ -46,7 +46,7 @@ from slackwater.engine.plan import (
     walk,
 )
 
-Operator = Grouped | Joined | Without | CountedWindow | ReadAt | InOrder
+Operator = GroupedAggregate | Joined | Without | CountedWindow | ReadAt | InOrder
 
 
 class Operators:
@@ -68,7 +68,7 @@ class Operators:
         readers = [*self.chains.values(), *(pipe.reader for pipe in self.pipes.values())]
         self.slotted = any(reader.slotted for reader in readers)
 
-    def log(self, memory: Memory, node: Node, taken: Mapping[str | int, Log], span: Span) -> Log:
+    def log(self, memory: Memory, node: Node, taken: Mapping[str | int, TupleLog], span: Span) -> TupleLog:
         """The changelog of an operator for a stretch of time."""
         match node:
             case Source(input=name, numbered=numbered):
@@ -79,7 +79,7 @@ class Operators:
                 streams = list(turns_of(child))
                 logs = [self.log(memory, each.child, taken, span) for each in streams]
                 turned, times, turns = self.turns[id(node)].step(memory, logs)
-                own: dict[str | int, Log] = {id(each): log for each, log in zip(streams, turned, strict=True)}
+                own: dict[str | int, TupleLog] = {id(each): log for each, log in zip(streams, turned, strict=True)}
                 return by_time(self.log(memory, child, own, turns), times, turns)
             case Union() | Join() | Minus():
                 logs = [self.log(memory, each, taken, span) for each in (node.left, node.right)]
@@ -87,7 +87,7 @@ class Operators:
                 logs = [self.log(memory, node.child, taken, span)]
         return self._applied(memory, node, logs, span)
 
-    def _applied(self, memory: Memory, node: Node, logs: list[Log], span: Span) -> Log:
+    def _applied(self, memory: Memory, node: Node, logs: list[TupleLog], span: Span) -> TupleLog:
         if isinstance(node, Streamed | Read):
             self._meet(memory, node, logs[0], span)
         match node:
@@ -106,7 +106,7 @@ class Operators:
             case Union():
                 return united(*logs)
         match self.made[id(node)]:
-            case Grouped() as grouped:
+            case GroupedAggregate() as grouped:
                 return grouped.step(memory, logs[0], span)
             case InOrder() as ordered:
                 return ordered.step(memory, logs[0])
@@ -117,7 +117,7 @@ class Operators:
             case without:
                 return without.step(memory, logs, span)
 
-    def _meet(self, memory: Memory, node: Streamed | Read, log: Log, span: Span) -> None:
+    def _meet(self, memory: Memory, node: Streamed | Read, log: TupleLog, span: Span) -> None:
         """Answers of a subquery are told to what they are read together with."""
         slide = node.slide if isinstance(node, Read) else node.lifetime
         if node.meeting is not None and slide is not None:
@@ -148,7 +148,7 @@ class Operators:
         levels = [each.edge.level for each in inputs]
         match node:
             case Over(step=Aggregate(group=group, calls=calls)):
-                self.made[id(node)] = Grouped(name, group, calls, samples[0], levels[0])
+                self.made[id(node)] = GroupedAggregate(name, group, calls, samples[0], levels[0])
             case Over(step=Window() as window, numbered=numbered) if not window.is_range:
                 self.made[id(node)] = CountedWindow(name, window, samples[0], numbered)
             case Ordered(by=by):

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.log import Log
+from slackwater.engine.changelog.log import TupleLog
 from slackwater.engine.columns.arrays import LATEST, Bools, Ints, ints, moments, stacked, table
 from slackwater.engine.columns.keys import dense, normal, ranked
 from slackwater.errors import QueryError
@@ -77,7 +77,7 @@ def check_upserts(upserts: bool, key: Sequence[str] | None) -> bool:
     return upserts
 
 
-def written(log: Log, profile: str, key: Sequence[str] | None, net: bool, upserts: bool = False) -> pa.RecordBatch:
+def written(log: TupleLog, profile: str, key: Sequence[str] | None, net: bool, upserts: bool = False) -> pa.RecordBatch:
     """Return the rows of a changelog in a profile."""
     lines = _lines(log, key, net, pairs=upserts or profile != "changes")
     if profile == "debezium":
@@ -88,7 +88,7 @@ def written(log: Log, profile: str, key: Sequence[str] | None, net: bool, upsert
     return _plain(lines._replace(order=stays), "flink" if profile == "flink" else "updates")
 
 
-def _lines(log: Log, key: Sequence[str] | None, net: bool, pairs: bool) -> Lines:
+def _lines(log: TupleLog, key: Sequence[str] | None, net: bool, pairs: bool) -> Lines:
     rows = stacked([log.ended.rows, log.born.rows])
     positive = np.arange(rows.num_rows) >= len(log.at)
     time = np.concatenate([log.at, log.born.start])

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.log import Log, Tuples, arranged, of_tuples
+from slackwater.engine.changelog.log import TupleLog, Tuples, arranged, of_tuples
 from slackwater.engine.columns.arrays import EARLIEST, Ints, ints, valid
 from slackwater.engine.columns.keys import normal, ranked
 from slackwater.engine.columns.state import Memory
@@ -21,7 +21,7 @@ PLACE = 3
 """The count of numbers in a place."""
 
 
-def placed(log: Log, arrival: str | None) -> Log:
+def placed(log: TupleLog, arrival: str | None) -> TupleLog:
     """Return the rows of a stream with their places as identities."""
     return replace(log, born=_placed(log.born, arrival), ended=_placed(log.ended, arrival))
 
@@ -34,7 +34,7 @@ def _placed(tuples: Tuples, arrival: str | None) -> Tuples:
     return replace(tuples, ids=(tuples.start, came, tuples.ids[-1]))
 
 
-class Ordered:
+class OrderedStream:
     """Turns the tuples that begin into a stream in sequence order. `by` says which order.
 
     - `union`: arrival, then side.
@@ -47,7 +47,7 @@ class Ordered:
     def __init__(self, name: str, by: str) -> None:
         self.name, self.by = name, by
 
-    def step(self, memory: Memory, log: Log) -> Log:
+    def step(self, memory: Memory, log: TupleLog) -> TupleLog:
         if self.by == "moment":
             return arranged(log, np.lexsort((by_columns(log.born), log.born.start)))
         born = log.born

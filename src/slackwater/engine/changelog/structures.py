@@ -49,7 +49,7 @@ STRUCTURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptState:
     """A line of EXPLAIN: an operator, the class and key of its result, and what it keeps of each input."""
 
     operator: str
@@ -59,13 +59,13 @@ class Kept:
     structure: tuple[str, ...]
 
 
-def kept(query: Query) -> list[Kept]:
+def kept(query: Query) -> list[KeptState]:
     """Return a line for every operator of a query, parents before children."""
     return list(_lines(query, query.root, 0))
 
 
-def _lines(query: Query, node: Node, depth: int) -> Iterator[Kept]:
-    yield Kept(name_of(node), depth, node.edge.level, node.edge.key, structures_of(query, node))
+def _lines(query: Query, node: Node, depth: int) -> Iterator[KeptState]:
+    yield KeptState(name_of(node), depth, node.edge.level, node.edge.key, structures_of(query, node))
     for each in children(node):
         yield from _lines(query, each, depth + 1)
 

@@ -14,13 +14,13 @@ from dataclasses import replace
 import numpy as np
 
 from slackwater.engine.changelog.living import CODE, numbers, tuples_of, with_code
-from slackwater.engine.changelog.log import Log, Tuples, of_tuples
+from slackwater.engine.changelog.log import TupleLog, Tuples, of_tuples
 from slackwater.engine.columns.arrays import LATEST, Ints
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
 
 
-class Turns:
+class TurnStreams:
     """Streams of placed rows (sequence.py), some with a window of time.
 
     Kept: the number of turns so far, and the rows in windows of time.
@@ -29,7 +29,7 @@ class Turns:
     def __init__(self, name: str, ranges: Sequence[int | None]) -> None:
         self.name, self.ranges = name, list(ranges)
 
-    def step(self, memory: Memory, logs: Sequence[Log]) -> tuple[list[Log], Ints, Span]:
+    def step(self, memory: Memory, logs: Sequence[TupleLog]) -> tuple[list[TupleLog], Ints, Span]:
         """Return the streams with turns as their times, the time of each turn, and the span of turns."""
         born = [log.born for log in logs]
         leaf = np.repeat(np.arange(len(born)), [len(each) for each in born])
@@ -44,7 +44,7 @@ class Turns:
         made = [self._turned(memory, place, each, turn[leaf == place], times, first) for place, each in enumerate(born)]
         return made, times, span
 
-    def _turned(self, memory: Memory, place: int, rows: Tuples, turn: Ints, times: Ints, first: int) -> Log:
+    def _turned(self, memory: Memory, place: int, rows: Tuples, turn: Ints, times: Ints, first: int) -> TupleLog:
         """Return one stream with turns as times. Rows that left a window of time end at the next turn."""
         length = self.ranges[place]
         rows = replace(rows, start=turn, end=np.full(len(rows), LATEST))
@@ -56,10 +56,10 @@ class Turns:
         memory.put_store(name, store)
         if due is None:
             return of_tuples(rows)
-        return Log(rows, tuples_of(due), first + np.searchsorted(times, numbers(due, CODE)))
+        return TupleLog(rows, tuples_of(due), first + np.searchsorted(times, numbers(due, CODE)))
 
 
-def by_time(log: Log, times: Ints, span: Span) -> Log:
+def by_time(log: TupleLog, times: Ints, span: Span) -> TupleLog:
     """Return the tuples that began, each from the time of its turn on."""
     born = log.born
     return of_tuples(replace(born, start=times[born.start - span.before], end=np.full(len(born), LATEST)))

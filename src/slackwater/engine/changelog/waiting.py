@@ -11,7 +11,7 @@ from dataclasses import replace
 import pyarrow as pa
 
 from slackwater.engine.changelog.living import CODE, START, numbers, tuples_of, with_code
-from slackwater.engine.changelog.log import Log, of_tuples
+from slackwater.engine.changelog.log import TupleLog, of_tuples
 from slackwater.engine.columns.arrays import EARLIEST, NO_INTS
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
@@ -23,14 +23,14 @@ class Waiting:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def step(self, memory: Memory, log: Log, upto: int) -> Log:
+    def step(self, memory: Memory, log: TupleLog, upto: int) -> TupleLog:
         """Add changes, and return those before a time."""
         born = self._due(memory, f"{self.name}.born", START, with_code(log.born, log.born.start), upto)
         ended = self._due(memory, f"{self.name}.ended", CODE, with_code(log.ended, log.at), upto)
         begun = log.born.at(NO_INTS) if born is None else tuples_of(born)
         if ended is None:
-            return Log(begun, log.ended.at(NO_INTS), NO_INTS, NO_INTS)
-        return Log(begun, tuples_of(ended), numbers(ended, CODE))
+            return TupleLog(begun, log.ended.at(NO_INTS), NO_INTS, NO_INTS)
+        return TupleLog(begun, tuples_of(ended), numbers(ended, CODE))
 
     def _due(self, memory: Memory, name: str, clock: str, new: pa.RecordBatch, upto: int) -> pa.RecordBatch | None:
         due, store = memory.store(name, clock).add(new).due(upto - 1 if upto > EARLIEST else EARLIEST)
@@ -45,7 +45,7 @@ class ReadAt:
         self.waiting = Waiting(f"{name}.waiting")
         self.slide = slide
 
-    def step(self, memory: Memory, log: Log, span: Span) -> Log:
+    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
         start = (log.born.start // self.slide + 1) * self.slide - 1
         read = replace(log.born, start=start, end=start + self.slide)
         return self.waiting.step(memory, of_tuples(read), span.now)

@@ -16,11 +16,11 @@ from slackwater.engine.columns.types import known_type
 from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.engine.numbers.finish import FUNCTIONS, finished
 from slackwater.engine.numbers.tally import ROWS, Argument, Tally
-from slackwater.engine.operators.distinct import Distinct
+from slackwater.engine.operators.distinct import DistinctCounts
 from slackwater.engine.operators.ends import Ends, Firsts
-from slackwater.engine.operators.entries import ARRIVAL, POSITION, TIME, Clock, Merge, Points
+from slackwater.engine.operators.entries import ARRIVAL, POSITION, TIME, ExitClock, Merge, Points
 from slackwater.engine.operators.extremes import Extremes
-from slackwater.engine.operators.sums import Sums
+from slackwater.engine.operators.sums import WindowSums
 from slackwater.engine.plan import Call, Tree
 from slackwater.errors import QueryError
 
@@ -38,7 +38,7 @@ class Found:
     own: Any = None
 
 
-Other = Extremes | Distinct | Ends | Firsts
+Other = Extremes | DistinctCounts | Ends | Firsts
 Read = Callable[[Found], pa.Array]
 
 
@@ -61,7 +61,9 @@ class Aggregates:
         self.types = [
             known_type(call.type) or read(self._nothing()).type for call, read in zip(calls, self.readers, strict=True)
         ]
-        self.sums = Sums(f"{name}.sums", list(self.arguments.counted.values()), partial) if self._needs_rows else None
+        self.sums = (
+            WindowSums(f"{name}.sums", list(self.arguments.counted.values()), partial) if self._needs_rows else None
+        )
 
     def evaluated(self, rows: Rows) -> pa.RecordBatch:
         """The arguments of all calls; with the place in the sequence, where that is needed and known."""
@@ -82,14 +84,14 @@ class Aggregates:
         """What makes one of the entries of a part that come and go together."""
         return self.others[name].merged if self.sums is None or name != SUMS else self.sums.merged
 
-    def expire(self, memory: Memory, clock: Clock) -> pa.RecordBatch | None:
+    def expire(self, memory: Memory, clock: ExitClock) -> pa.RecordBatch | None:
         """The entries of the sums that leave."""
         return None if self.sums is None else self.sums.expire(memory, clock)
 
     def step(
         self,
         memory: Memory,
-        clock: Clock,
+        clock: ExitClock,
         gone: pa.RecordBatch | None,
         fresh: Fresh,
         points: Points,
@@ -121,7 +123,7 @@ class Aggregates:
         given = [self.arguments.column(tree) for tree in call.arguments]
         function = call.function
         if call.distinct and function == "count":
-            return self._other(Distinct(f"{self.name}.distinct.{'.'.join(given)}", given))
+            return self._other(DistinctCounts(f"{self.name}.distinct.{'.'.join(given)}", given))
         if call.distinct and function not in LEAST:
             raise not_here(f"{function}(DISTINCT ...)")
         if function in LEAST:
@@ -152,7 +154,7 @@ class Aggregates:
         none = self.evaluated(self._sample)
         others: dict[str, Any] = {}
         for name, other in self.others.items():
-            others[name] = NO_INTS if isinstance(other, Distinct) else none.column(other.argument)
+            others[name] = NO_INTS if isinstance(other, DistinctCounts) else none.column(other.argument)
         return Found({ROWS: NO_INTS}, others, none)
 
 

@@ -16,10 +16,10 @@ from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, joined, pick
 from slackwater.engine.columns.keys import dense, normal
 from slackwater.engine.columns.order import counted, firsts, positions, stable
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, Clock, Points, Shelf, column
+from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, ExitClock, Points, Shelf, column
 
 
-class Distinct:
+class DistinctCounts:
     """The number of distinct values that are not NULL in each window."""
 
     def __init__(self, name: str, arguments: Sequence[str]) -> None:
@@ -42,7 +42,7 @@ class Distinct:
         _, first = dense([entries.column(name) for name in (CODE, ENTER, EXIT)] + self._values(entries))
         return picked(entries, np.sort(first))
 
-    def step(self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, mixed: bool = False) -> Ints:
+    def step(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points, mixed: bool = False) -> Ints:
         """Return the counts at the points, and keep the last entry of each value that is still in the window."""
         shelf = Shelf(memory, self.name, clock)
         pieces = shelf.with_new(new)
@@ -69,7 +69,7 @@ class _Lives:
         self.opens, self.closes, self.last = opens, closes, last
 
     @classmethod
-    def of(cls, clock: Clock, pieces: list[pa.RecordBatch], value: Ints, mixed: bool) -> _Lives:
+    def of(cls, clock: ExitClock, pieces: list[pa.RecordBatch], value: Ints, mixed: bool) -> _Lives:
         new = pieces[-1]
         count = len(value) - new.num_rows
         code = np.concatenate([column(piece, CODE) for piece in pieces])

@@ -68,7 +68,7 @@ def _ranks(keys: list[pa.Array], code: Ints) -> Ints:
 # Kept: the rows that are in the window of an instant to come, with all their columns.
 
 
-class Relation:
+class WindowRelation:
     """The rows of windows, under a name in the state."""
 
     def __init__(self, name: str) -> None:

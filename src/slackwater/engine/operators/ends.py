@@ -19,7 +19,7 @@ from slackwater.engine.operators.entries import (
     PART,
     POSITION,
     TIME,
-    Clock,
+    ExitClock,
     Layout,
     Points,
     Shelf,
@@ -58,7 +58,7 @@ class Ends:
         return picked(entries, order[edge])
 
     def step(
-        self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, mixed: bool = False
+        self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points, mixed: bool = False
     ) -> pa.Array | None:
         """Return the values at the points, and keep the entries that can still be first or last."""
         shelf = Shelf(memory, self.name, clock)
@@ -141,7 +141,9 @@ class Firsts:
         order, starts = merged_runs(entries)
         return picked(entries, order[starts])
 
-    def step(self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, known: Bools) -> pa.Array | None:
+    def step(
+        self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points, known: Bools
+    ) -> pa.Array | None:
         """Return the values at the points, and keep the first entry of each group and the entries that take over later.
 
         `known` says for each code whether the group had entries before.
@@ -156,7 +158,7 @@ class Firsts:
         memory.put_store(self.name, store.add(picked(fresh, late).drop_columns([ENTER])))
         return found
 
-    def _fresh(self, memory: Memory, clock: Clock, new: pa.RecordBatch, known: Bools) -> pa.RecordBatch:
+    def _fresh(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, known: Bools) -> pa.RecordBatch:
         """Return the new entries by group, with their handover: the exit of the entry before, if it is still there."""
         new = picked(new, counted(column(new, CODE)))
         code, exits, part = column(new, CODE), column(new, EXIT), part_of(new)
@@ -209,7 +211,7 @@ def resized(values: Ints, size: int, known: Bools) -> Ints:
 class _Heirs:
     """Entries by group, then handover."""
 
-    def __init__(self, clock: Clock, pieces: list[pa.RecordBatch]) -> None:
+    def __init__(self, clock: ExitClock, pieces: list[pa.RecordBatch]) -> None:
         self.clock = clock
         code = np.concatenate([column(piece, CODE) for piece in pieces])
         order = counted(code)

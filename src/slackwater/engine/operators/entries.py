@@ -52,7 +52,7 @@ def unresolved(exits: Ints, part: Ints | None) -> Ints:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class ExitClock:
     """Tells which entries have left: those whose exit is at most `now`, the least exit of any later point.
 
     `before` is `now` of the batch before. Both are one number, or one per part if each part of the stream has its own
@@ -83,7 +83,7 @@ class Clock:
 class Shelf:
     """The entries of a store that is read as a whole: those that had not left before this batch."""
 
-    def __init__(self, memory: Memory, name: str, clock: Clock) -> None:
+    def __init__(self, memory: Memory, name: str, clock: ExitClock) -> None:
         self._memory, self._name, self._clock = memory, name, clock
         self._store = memory.store(name, EXIT)
         self._every = self._store.all()
@@ -144,7 +144,7 @@ class Layout:
     old: int
 
     @classmethod
-    def of(cls, clock: Clock, pieces: list[pa.RecordBatch], mixed: bool) -> Layout:
+    def of(cls, clock: ExitClock, pieces: list[pa.RecordBatch], mixed: bool) -> Layout:
         """Return the layout of old entries, which every point sees, and of the new ones in the last piece.
 
         `mixed`: new rows may be older than old ones.

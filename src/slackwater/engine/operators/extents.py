@@ -20,8 +20,18 @@ from slackwater.engine.columns.order import in_sequence
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.segments import aligned
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.emission import Relation, arranged, groups_emitted, marked
-from slackwater.engine.operators.entries import ARRIVAL, ENTER, POSITION, TIME, Clock, Merge, base, column, dense_store
+from slackwater.engine.operators.emission import WindowRelation, arranged, groups_emitted, marked
+from slackwater.engine.operators.entries import (
+    ARRIVAL,
+    ENTER,
+    POSITION,
+    TIME,
+    ExitClock,
+    Merge,
+    base,
+    column,
+    dense_store,
+)
 from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.instants import Schedule
 from slackwater.engine.operators.schedules import boundary_marks
@@ -29,7 +39,7 @@ from slackwater.engine.operators.steps import Below, Span, below
 from slackwater.engine.plan import Aggregate, Step, Window
 
 
-class Boundaries:
+class SlideBoundaries:
     """The boundaries of a slide, and the panes between them."""
 
     def __init__(self, window: Window) -> None:
@@ -41,13 +51,15 @@ class Boundaries:
 
     def schedule(self, span: Span) -> Schedule:
         first, last = span.before // self.every + 1, span.now // self.every
-        return Schedule(Clock(first, last + 1), first, last + 1, lambda ordinal: ordinal, self.marks)
+        return Schedule(ExitClock(first, last + 1), first, last + 1, lambda ordinal: ordinal, self.marks)
 
     def marks(self, ordinal: Ints) -> Rows:
         return boundary_marks(ordinal, self.every, self.length)
 
 
-def entering(inner: Sequence[Step], boundaries: Boundaries, schedule: Schedule, rows: Rows) -> tuple[Below, Ints, Ints]:
+def entering(
+    inner: Sequence[Step], boundaries: SlideBoundaries, schedule: Schedule, rows: Rows
+) -> tuple[Below, Ints, Ints]:
     """Return the rows that have an extent still to be emitted, with their enters and exits."""
     enter, exits = boundaries.panes(rows.time)
     left = below(inner, rows, (exits > enter) & (exits > schedule.clock.before))
@@ -79,7 +91,7 @@ class ExtentGroups:
 
     def __init__(self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows) -> None:
         self.name = name
-        self.boundaries = Boundaries(window)
+        self.boundaries = SlideBoundaries(window)
         self.inner = list(inner)
         self.grouping = Grouping(name, window.by, inner, aggregate, sample, partial=True, mixed=True)
 
@@ -104,9 +116,9 @@ class ExtentRows:
     def __init__(self, name: str, window: Window, inner: Sequence[Step]) -> None:
         self.name = name
         self.by = window.by
-        self.boundaries = Boundaries(window)
+        self.boundaries = SlideBoundaries(window)
         self.inner = list(inner)
-        self.relation = Relation(f"{name}.rows")
+        self.relation = WindowRelation(f"{name}.rows")
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         schedule = self.boundaries.schedule(span)

@@ -16,7 +16,7 @@ from slackwater.engine.columns.arrays import Bools, Index, Ints, ints, joined, p
 from slackwater.engine.columns.keys import from_ordinals, ordinals, ranked
 from slackwater.engine.columns.order import counted
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.entries import Clock, Layout, Points, Shelf, heads, merged_runs
+from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, merged_runs
 
 VALUE = "value"
 
@@ -44,7 +44,7 @@ class Extremes:
         return table(heads(entries, order, starts) | {VALUE: back(best, np.ones(len(best), np.bool_))})
 
     def step(
-        self, memory: Memory, clock: Clock, new: pa.RecordBatch, points: Points, mixed: bool = False
+        self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points, mixed: bool = False
     ) -> pa.Array | None:
         """Return the extremes at the points, and keep the entries that can still be an extreme."""
         shelf = Shelf(memory, self.name, clock)

@@ -73,7 +73,7 @@ class Cycle(NamedTuple):
         return places[(places >= 0) & (places < count)]
 
 
-class Hold:
+class RowHold:
     """Rows in any order in, rows in sequence out, numbered if anyone asks for their numbers.
 
     With a cycle only its rows leave, numbered: what stands above needs no others, and they are not even put in order.

@@ -15,7 +15,7 @@ import pyarrow as pa
 from slackwater.engine.columns.arrays import LATEST, Index, Ints
 from slackwater.engine.columns.order import FITS, counted, firsts, stable
 from slackwater.engine.columns.rows import Rows
-from slackwater.engine.operators.entries import CODE, ENTER, Clock, Points, column
+from slackwater.engine.operators.entries import CODE, ENTER, ExitClock, Points, column
 from slackwater.errors import RunError
 
 MOST = 1 << 28
@@ -30,7 +30,7 @@ class Schedule:
     among all parts; `marks` returns the time and the marks of its result rows, as rows without columns.
     """
 
-    clock: Clock
+    clock: ExitClock
     first: int | Ints
     end: int | Ints
     order: Callable[[Ints], Ints]

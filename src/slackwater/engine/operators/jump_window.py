@@ -15,7 +15,7 @@ from slackwater.engine.columns.arrays import Bools
 from slackwater.engine.columns.keys import ranked
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.emission import Relation, arranged, groups_emitted, marked
+from slackwater.engine.operators.emission import WindowRelation, arranged, groups_emitted, marked
 from slackwater.engine.operators.entries import base
 from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.schedules import AtBoundaries, AtEveryNth, AtRows, Scheduled
@@ -77,7 +77,7 @@ class JumpRows:
         self.inner = list(inner)
         self.name, self.whole = name, window.whole
         self.by_part = isinstance(self.when, AtBoundaries) and bool(window.by) and not window.whole
-        self.relation = Relation(f"{name}.rows")
+        self.relation = WindowRelation(f"{name}.rows")
         self.sample = applied(inner, sample)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:

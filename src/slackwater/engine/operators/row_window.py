@@ -17,7 +17,7 @@ from slackwater.engine.columns.keys import Keys
 from slackwater.engine.columns.order import counted
 from slackwater.engine.columns.rows import ROW_NUMBER, Rows
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.entries import Clock, Points, base
+from slackwater.engine.operators.entries import ExitClock, Points, base
 from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.groups import Parts
 from slackwater.engine.operators.schedules import counting
@@ -59,18 +59,18 @@ class RowWindow:
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         if not self.counted:
-            return self._aggregated(memory, rows, rows.time, Clock(span.before, span.now), None), span
+            return self._aggregated(memory, rows, rows.time, ExitClock(span.before, span.now), None), span
         by = self.window.by
         part = self.parts.encode(memory, [rows.column(name) for name in by], len(rows))
         before = self.parts.counts(memory)
         number = self.parts.number(memory, part)
         rows = rows.marked(ROW_NUMBER, number)
         if self.window.range.is_time:
-            return self._aggregated(memory, rows, rows.time, Clock(span.before, span.now), None), span
+            return self._aggregated(memory, rows, rows.time, ExitClock(span.before, span.now), None), span
         clock = counting(before + 1, self.parts.counts(memory) + 1, bool(by))
         return self._aggregated(memory, rows, number, clock, part if by else None), span
 
-    def _aggregated(self, memory: Memory, rows: Rows, at: Ints, clock: Clock, part: Ints | None) -> Rows:
+    def _aggregated(self, memory: Memory, rows: Rows, at: Ints, clock: ExitClock, part: Ints | None) -> Rows:
         """Return the results of the rows that pass the filters. Each is a point and enters there; `at` is its clock."""
         groups, aggregates = self.grouping.groups, self.grouping.aggregates
         left = below(self.inner, rows)

@@ -17,7 +17,7 @@ from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Int
 from slackwater.engine.columns.order import counted, positions
 from slackwater.engine.columns.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows, caused
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.entries import Clock, Resolve, unresolved
+from slackwater.engine.operators.entries import ExitClock, Resolve, unresolved
 from slackwater.engine.operators.groups import Parts
 from slackwater.engine.operators.hold import CYCLE, HOLD
 from slackwater.engine.operators.instants import Schedule
@@ -25,9 +25,9 @@ from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Window
 
 
-def counting(before: Ints, now: Ints, parted: bool, resolve: Resolve = unresolved) -> Clock:
+def counting(before: Ints, now: Ints, parted: bool, resolve: Resolve = unresolved) -> ExitClock:
     """Return a clock that counts the rows of each part, or of the whole stream."""
-    return Clock(before, now, resolve) if parted else Clock(int(before[0]), int(now[0]), resolve)
+    return ExitClock(before, now, resolve) if parted else ExitClock(int(before[0]), int(now[0]), resolve)
 
 
 class Scheduled(NamedTuple):
@@ -109,9 +109,9 @@ class AtRows:
             return rows.time + length
         return -(-(number + length) // every) * every if self._regular else number + length
 
-    def _clock(self, span: Span, before: Ints, now: Ints, resolve: Resolve) -> Clock:
+    def _clock(self, span: Span, before: Ints, now: Ints, resolve: Resolve) -> ExitClock:
         if self.window.range.is_time:
-            return Clock(span.before, span.now, resolve)
+            return ExitClock(span.before, span.now, resolve)
         return counting(self._next(before), self._next(now), bool(self.window.by), resolve)
 
     def _next(self, counts: Ints) -> Ints:
@@ -250,7 +250,7 @@ class AtEveryNth:
             return enter, rows.time + self.length
         return enter, np.repeat(*runs(before + 1 + self.length, len(rows), self.every))
 
-    def _clock(self, span: Span, first: int, end: int, times: Ints) -> Clock:
+    def _clock(self, span: Span, first: int, end: int, times: Ints) -> ExitClock:
         """Return the clock of the entries: by row number, or by time."""
 
         def of_number(exits: Ints, parts: Ints | None) -> Ints:
@@ -263,8 +263,8 @@ class AtEveryNth:
 
         resolve: Resolve = of_time if self.window.range.is_time else of_number
         if self.window.range.is_time:
-            return Clock(span.before, span.now, resolve)
-        return Clock((first + 1) * self.every, (end + 1) * self.every, resolve)
+            return ExitClock(span.before, span.now, resolve)
+        return ExitClock((first + 1) * self.every, (end + 1) * self.every, resolve)
 
     def _marks(self, rows: Rows, chosen: Index, first: int) -> Callable[[Ints], Rows]:
         times = rows.time.take(chosen)

@@ -48,7 +48,7 @@ def _slot(mark: int, length: int) -> int:
     return mark if mark in (EARLIEST, LATEST) else mark - mark % length
 
 
-class Operator(Protocol):
+class RowOperator(Protocol):
     """A step of a chain over rows in sequence order."""
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]: ...

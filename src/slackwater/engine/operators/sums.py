@@ -20,7 +20,7 @@ from slackwater.engine.operators.entries import (
     ENTER,
     EXIT,
     PART,
-    Clock,
+    ExitClock,
     Layout,
     Points,
     column,
@@ -32,7 +32,7 @@ from slackwater.engine.operators.entries import (
 BASE = (CODE, ENTER, EXIT, PART, AT)
 
 
-class Sums:
+class WindowSums:
     """Sums over the windows of groups.
 
     With `partial`, entries are tallies of rows that enter and leave together. Without, entries are rows with their
@@ -58,7 +58,7 @@ class Sums:
         order, starts = runs_of(entries)
         return table(heads(entries, order, starts) | summed(self._tally(entries), order, starts))
 
-    def expire(self, memory: Memory, clock: Clock) -> pa.RecordBatch | None:
+    def expire(self, memory: Memory, clock: ExitClock) -> pa.RecordBatch | None:
         """Remove the entries that leave from the state and return them."""
         gone, store = clock.expire(memory.store(self.name, EXIT))
         memory.put_store(self.name, store)
@@ -67,7 +67,7 @@ class Sums:
     def step(
         self,
         memory: Memory,
-        clock: Clock,
+        clock: ExitClock,
         gone: pa.RecordBatch | None,
         new: pa.RecordBatch,
         points: Points,
@@ -98,7 +98,7 @@ class Sums:
         names = dict.fromkeys([*added, *(name[len(prefix) :] for name in memory.names(prefix))])
         return {name: _sized(memory.ints(prefix + name), size) for name in names}
 
-    def _keep(self, memory: Memory, clock: Clock, head: Tally, new: pa.RecordBatch, added: Tally) -> None:
+    def _keep(self, memory: Memory, clock: ExitClock, head: Tally, new: pa.RecordBatch, added: Tally) -> None:
         stay = clock.is_live(new)
         code = column(new, CODE)[stay]
         for name, values in added.items():

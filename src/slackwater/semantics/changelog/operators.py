@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from slackwater.algebra.columns import schema_of
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -26,6 +24,8 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.errors import QueryError
 from slackwater.semantics import relational
 from slackwater.semantics.changelog import merging, pointwise, sources
@@ -33,7 +33,7 @@ from slackwater.semantics.changelog.temporal import Log
 from slackwater.semantics.expressions import holds
 from slackwater.semantics.final import no_final_answer
 from slackwater.semantics.rows import Rejected, Row, Values
-from slackwater.semantics.streams import Run, is_jump
+from slackwater.semantics.streams import PlanRun, is_jump
 from slackwater.semantics.values import orders
 
 
@@ -41,7 +41,7 @@ from slackwater.semantics.values import orders
 class Changes:
     """The changelogs of the operators of one run, and the rows that a changelog input refused."""
 
-    run: Run
+    run: PlanRun
     refused: list[Rejected] = field(default_factory=list)
 
     def log(self, plan: Plan) -> Log:
@@ -54,7 +54,7 @@ class Changes:
             case Scan(change_type=None):
                 return sources.of_stream(self.run.stream(plan))
             case Scan():
-                incoming = sources.Incoming(plan)
+                incoming = sources.ChangelogFeed(plan)
                 log = incoming.log(self.run.stream(plan))
                 self.refused += incoming.refused
                 return log

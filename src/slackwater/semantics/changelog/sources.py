@@ -45,7 +45,7 @@ def of_instants(relations: Sequence[tuple[Instant, list[Row]]]) -> Log:
 
 
 @dataclass(slots=True)
-class Incoming:
+class ChangelogFeed:
     """A stream whose rows carry a change type (CHANGELOG BY): the live keys and the refused rows."""
 
     scan: Scan

@@ -16,23 +16,23 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.algebra.catalog import StreamDef
 from slackwater.algebra.schema import Field
 from slackwater.errors import InputError, nearest
-from slackwater.spark.options import Kind, Option, Table
+from slackwater.spark.options import Option, OptionKind, OptionTable
 from slackwater.spark.relation import quoted
 
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 WORDS = ("column", "unit", "pattern")
-TABLE = Table(
+TABLE = OptionTable(
     "any stream",
     (
-        Option("column.NAME", Kind.TEXT, None, "The name that the source has for the column NAME."),
+        Option("column.NAME", OptionKind.TEXT, None, "The name that the source has for the column NAME."),
         Option(
             "unit.NAME",
-            Kind.CHOICE,
+            OptionKind.CHOICE,
             None,
             "The unit of a timestamp that is a number in the source.",
             tuple(UNITS),
         ),
-        Option("pattern.NAME", Kind.TEXT, None, "How the source writes a timestamp that is a text there."),
+        Option("pattern.NAME", OptionKind.TEXT, None, "How the source writes a timestamp that is a text there."),
     ),
 )
 """The table of these options, for documentation. `mapped` checks them, because their names contain column names."""

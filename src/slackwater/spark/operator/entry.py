@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import DayTimeIntervalType
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Disorder, Item, Scan
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
 from slackwater.errors import InputError, nearest
 from slackwater.spark.relation import Relation, column_name, quoted

@@ -28,7 +28,7 @@ _numbers = count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
+class HostInput:
     """A stream of a kernel: rows with the columns of that input, the punctuations that it may bring along, and the
     columns by which it is taken apart into buckets (none: all rows in one)."""
 
@@ -39,7 +39,7 @@ class Input:
 
 def hosted(
     make: Make,
-    inputs: Mapping[str, Input],
+    inputs: Mapping[str, HostInput],
     about: str,
     wanted: tuple[str, ...],
     counted: Sequence[str] = (),
@@ -53,7 +53,7 @@ def hosted(
     if not all(each.rows.isStreaming for each in inputs.values()):
         # A batch DataFrame uses one bucket, because a flush must see every row.
         whole = [_packed(name, replace(each, by=())) for name, each in inputs.items()]
-        whole += [] if ends is None else [_packed(END, Input(ends, None))]
+        whole += [] if ends is None else [_packed(END, HostInput(ends, None))]
         return _grouped(whole).applyInPandas(at_rest(make, wanted), OUTPUT)
     out = _grouped(_clocked_all(inputs)).transformWithStateInPandas(
         Operator(make, about, wanted), OUTPUT, "Append", "EventTime"
@@ -69,7 +69,7 @@ class Stage:
     by: tuple[str, ...]
 
 
-def chained(stages: Sequence[Stage], name: str, given: Input, about: str) -> DataFrame:
+def chained(stages: Sequence[Stage], name: str, given: HostInput, about: str) -> DataFrame:
     """The results of the last of several kernels as blobs. Each hands on what it yields in the same batch; Spark's
     watermark passes through them all, so that each steps with the same punctuation."""
     *firsts, last = stages
@@ -110,7 +110,7 @@ def _count(output: str) -> Column:
     return F.sum(F.when(F.col("output") == output, F.col("rows"))).alias(output)
 
 
-def _packed(name: str, given: Input, *, placed: bool = False) -> DataFrame:
+def _packed(name: str, given: HostInput, *, placed: bool = False) -> DataFrame:
     require_workers(given.rows.sparkSession)
     buckets = BUCKETS if given.by else BUCKETS[:1]
     return given.rows.withColumn(BUCKET, _bucket(given.by)).mapInArrow(to_blobs(name, buckets, placed=placed), SCHEMA)
@@ -123,7 +123,7 @@ def _bucket(by: tuple[str, ...]) -> Column:
     return F.element_at(F.array(*(F.lit(each) for each in BUCKETS)), (number + 1).cast("int"))
 
 
-def _clocked_all(inputs: Mapping[str, Input], *, placed: bool = False) -> list[DataFrame]:
+def _clocked_all(inputs: Mapping[str, HostInput], *, placed: bool = False) -> list[DataFrame]:
     blobs = [_clocked(_packed(name, each, placed=placed), each.clock) for name, each in inputs.items()]
     require_state_store(blobs[0].sparkSession)
     return blobs

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, columns, parsed, text
-from slackwater.algebra.instants import instants_of, is_jump
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -23,6 +21,8 @@ from slackwater.algebra.nodes import (
     inputs,
     stated,
 )
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.errors import QueryError
 from slackwater.spark.planner.aggregates import counts_distinct, is_distinct, needs_order
 

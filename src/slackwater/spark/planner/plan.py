@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import conjunction
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -29,6 +27,8 @@ from slackwater.algebra.nodes import (
     View,
     Window,
 )
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.algebra.schema import Field, Schema
 from slackwater.spark.operator.entry import stream_of
 from slackwater.spark.planner.aggregates import aggregated, ordered_aggregate

@@ -9,8 +9,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import TimestampType
 
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import Frequency, Plan, Subquery, View, Window, inputs
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.errors import QueryError
 from slackwater.spark.planner.windows import ROWS, marked
 from slackwater.spark.relation import BOUNDARY, Relation, quoted

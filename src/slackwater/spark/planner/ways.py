@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil
 
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import Aggregate, Emit, Frequency, Join, Mode, Plan, Scan, Window, emits_changes, walk
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.errors import QueryError
 from slackwater.spark.planner.aggregates import ordered_aggregate
 from slackwater.spark.planner.fused import fuse as fused

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.catalog import Pipeline
 from slackwater.errors import RunError, SlackwaterError
-from slackwater.spark.batches import Batch, batch_of
+from slackwater.spark.batches import DeliveredBatch, batch_of
 from slackwater.spark.io.sinks import OnRows, Sink, batch_sink, own_sink
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
@@ -56,7 +56,7 @@ class Delivery:
             self.failure = failed(self.pipeline, reason(cause))
             raise
 
-    def _parts(self, df: DataFrame, batch: Batch) -> Iterator[tuple[Sink, DataFrame]]:
+    def _parts(self, df: DataFrame, batch: DeliveredBatch) -> Iterator[tuple[Sink, DataFrame]]:
         """The rows for each sink. What several read is computed once: it changes the state of the query."""
         if not self.sides:
             yield self.sink, df
@@ -103,7 +103,7 @@ def divided(
     for column, entry in read.items():
         sinks = [(each, batch_sink(each, shows(each.name))) for each in entry.readers]
         for reader, its_sink in sinks:
-            its_sink.open(entry.read_by(reader, whole.select(f"{column}.*"), Batch(0, "")))
+            its_sink.open(entry.read_by(reader, whole.select(f"{column}.*"), DeliveredBatch(0, "")))
         sides.append(Side(entry, column, sinks))
     return Delivery(pipeline.name, checkpoint, sink, sides), whole
 
@@ -113,7 +113,7 @@ def tagged(df: DataFrame, column: str) -> DataFrame:
     return df.select(F.struct(*(F.col(quoted(name)) for name in df.columns)).alias(column))
 
 
-def kept_of(df: DataFrame, sides: Iterable[tuple[Side, Batch]]) -> DataFrame:
+def kept_of(df: DataFrame, sides: Iterable[tuple[Side, DeliveredBatch]]) -> DataFrame:
     """A batch without the rows of streams that nobody wants, now that their punctuations are known."""
     wanted = F.col(RESULT).isNotNull()
     for side, batch in sides:

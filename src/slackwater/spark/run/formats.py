@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
 from slackwater.algebra.nodes import emits_changes
 from slackwater.errors import InputError, found_in
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.kafka.reading import read_kafka
 from slackwater.spark.io.names import check_columns, columns_found
 from slackwater.spark.io.sinks import OWN_FORMATS, batch_sink, own_sink
@@ -91,7 +91,7 @@ def check_sides(
 ) -> list[tuple[Pipeline, list[tuple[str, str]]]]:
     """The columns and types of queries over the sides of a pipeline."""
     return [
-        (each, entry.read_by(each, entry.rows(streams), Batch(0, "")).dtypes)
+        (each, entry.read_by(each, entry.rows(streams), DeliveredBatch(0, "")).dtypes)
         for entry in entries(pipeline, sides)
         for each in entry.readers
     ]

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from slackwater.algebra.catalog import Pipeline
-from slackwater.algebra.monotonicity import Class, class_of
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -28,8 +27,9 @@ from slackwater.algebra.nodes import (
     emits_changes,
     inputs,
 )
+from slackwater.algebra.properties.monotonicity import Class, class_of
 from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.planner.fused.fuse import chains, describe
 from slackwater.spark.planner.fused.split import split
 from slackwater.spark.planner.plan import compile_plan, is_entry, scan_of, session_of
@@ -41,7 +41,7 @@ from slackwater.spark.watermark.hosts import ABOUT, GAUGE, host_of
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class Placement:
     """An operator, how deep it stands, who runs it (`scan`, `control`, `native` or `fused`), and how."""
 
     node: Plan
@@ -56,7 +56,7 @@ class Physical:
 
     host: Host
     reason: str
-    operators: tuple[Placed, ...]
+    operators: tuple[Placement, ...]
     spark: str
 
 
@@ -72,7 +72,7 @@ def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     return Physical(way.host, reason, placements(plan, host), explain(compile_plan(plan, streams)))
 
 
-def placements(plan: Plan, control: str = GAUGE) -> tuple[Placed, ...]:
+def placements(plan: Plan, control: str = GAUGE) -> tuple[Placement, ...]:
     """Return who runs each operator of a plan, the root first, then each input with all that is below it; `control`
     names the host of the controllers."""
     host = way_of(plan, placed=control == GAUGE).host
@@ -82,14 +82,14 @@ def placements(plan: Plan, control: str = GAUGE) -> tuple[Placed, ...]:
     return tuple(_after(each) if each.node in steps else _controlled(each, control) for each in placed)
 
 
-def _controlled(placed: Placed, control: str) -> Placed:
+def _controlled(placed: Placement, control: str) -> Placement:
     """An operator; of disorder control it says which host runs it."""
     if not isinstance(placed.node, Disorder) or is_log(scan_of(placed.node).stream):
         return placed
     return replace(placed, how=f"{placed.how}; host: {ABOUT[control]}")
 
 
-def _after(placed: Placed) -> Placed:
+def _after(placed: Placement) -> Placement:
     """An operator that Spark runs over what the engine yields."""
     return replace(placed, where="native", how="row by row, over what the engine yields")
 
@@ -98,9 +98,10 @@ def physical_beside(entry: Beside, reader: Pipeline, streams: Mapping[str, DataF
     """How a query over late, rejected or refused rows is run: as one more output of the query that these are of."""
     reason = f"an output of the query of '{entry.pipeline.name}', of the same batches"
     operators = tuple(
-        Placed(each.node, each.depth, *_beside(each.node, entry)) for each in _placed(reader.plan, Host.NATIVE, False)
+        Placement(each.node, each.depth, *_beside(each.node, entry))
+        for each in _placed(reader.plan, Host.NATIVE, False)
     )
-    rows = entry.read_by(reader, entry.rows(streams), Batch(0, ""))
+    rows = entry.read_by(reader, entry.rows(streams), DeliveredBatch(0, ""))
     return Physical(Host.NATIVE, reason, operators, explain(rows))
 
 
@@ -116,9 +117,9 @@ def _beside(plan: Plan, entry: Beside) -> tuple[str, str]:
             return "native", "row by row"
 
 
-def _placed(plan: Plan, host: Host, changes: bool, depth: int = 0) -> Iterator[Placed]:
+def _placed(plan: Plan, host: Host, changes: bool, depth: int = 0) -> Iterator[Placement]:
     where, how = _how(plan, host, changes)
-    yield Placed(plan, depth, where, how)
+    yield Placement(plan, depth, where, how)
     for each in inputs(plan):
         yield from _placed(each, host, changes, depth + 1)
 

@@ -43,7 +43,7 @@ COUNTED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Control:
+class ControlProgress:
     """The disorder control of one stream: what it has counted since the pipeline first began; times in ms.
 
     `refused` is how many rows a stream with CHANGELOG BY has refused since this run began; None of other streams.
@@ -106,7 +106,7 @@ class Progress:
     held_time: int
     state_bytes: int
     seconds: float
-    controls: tuple[Control, ...]
+    controls: tuple[ControlProgress, ...]
     views: tuple[str, ...] = ()
     rows_read: int = 0
     refused: int = 0
@@ -222,9 +222,9 @@ class Ledger:
             **counts,
         )
 
-    def _control(self, name: str, account: Account, seen: Mapping[str, Any]) -> Control:
+    def _control(self, name: str, account: Account, seen: Mapping[str, Any]) -> ControlProgress:
         stream = stream_of(name)
-        return Control(stream, self.dratios.get(stream), account, self.refused.get(stream), seen)
+        return ControlProgress(stream, self.dratios.get(stream), account, self.refused.get(stream), seen)
 
     def _rejections(self, name: str, before: Account, observed: Mapping[str, Any]) -> Rejections:
         """Return what the batch after `before` rejected of the stream of a control."""
@@ -238,7 +238,7 @@ class Accounts(dict[str, Statement]):
     """Accounts by the names of their streams; in a notebook, a table."""
 
     def _repr_html_(self) -> str:
-        return str(import_module("slackwater.app.notebook").accounts_html(self))
+        return str(import_module("slackwater.app.live.notebook").accounts_html(self))
 
 
 def accounts(query: StreamingQuery) -> Accounts:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from slackwater.spark.run.progress import Control, Progress
+from slackwater.spark.run.progress import ControlProgress, Progress
 
 VERSION = 1
 ACCOUNTED = (
@@ -57,7 +57,7 @@ def record_of(progress: Progress) -> dict[str, Any]:
     }
 
 
-def _stream(control: Control) -> dict[str, Any]:
+def _stream(control: ControlProgress) -> dict[str, Any]:
     account = control.account
     return {
         "stream": control.stream,

@@ -14,7 +14,7 @@ from slackwater.algebra.nodes import Disorder, Scan, walk
 from slackwater.algebra.sides import REFUSAL, is_side, side_streams
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import QueryError
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.rejects import REASON, rejected
 from slackwater.spark.operator.entry import stream_of
 from slackwater.spark.planner.fused.changes import DEFAULT, with_refused
@@ -60,7 +60,7 @@ UNKNOWN = "no change type that is known"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SideStream:
     """A stream that a pipeline reads, as those see it who read its late and rejected rows: every row, as it came."""
 
     pipeline: Pipeline
@@ -84,7 +84,7 @@ class Entry:
         wants_late = any(self.is_late_to(each) for each in self.readers)
         return rows if wants_late else rows.where(F.col(quoted(self.scan.event_time)).isNull())
 
-    def batch(self, batch: Batch, checkpoint: Location) -> Batch:
+    def batch(self, batch: DeliveredBatch, checkpoint: Location) -> DeliveredBatch:
         """A batch with the punctuation of this stream, of which Spark logs only the smallest of all streams."""
         scan = self.scan
         if len({each.stream for each in walk(self.pipeline.plan) if isinstance(each, Scan)}) == 1:
@@ -92,12 +92,12 @@ class Entry:
         control = control_name(scan.stream, scan.event_time, self.control.policy, scan.arrival, scan.source)
         return replace(batch, punctuation=account_before(checkpoint, control, batch.number).punctuation)
 
-    def wanted(self, column: str, batch: Batch) -> Column:
+    def wanted(self, column: str, batch: DeliveredBatch) -> Column:
         """Which rows in a column of the query are late or rejected, now that the punctuation is known."""
         time = f"{column}.{quoted(self.scan.event_time)}"
         return F.col(column).isNotNull() & (F.col(time).isNull() | behind(time, batch))
 
-    def read_by(self, reader: Pipeline, rows: DataFrame, batch: Batch) -> DataFrame:
+    def read_by(self, reader: Pipeline, rows: DataFrame, batch: DeliveredBatch) -> DataFrame:
         """The result of a side's query over the rows of a batch."""
         names = [field.name for field in self.scan.fields]
         if self.is_late_to(reader):
@@ -126,20 +126,20 @@ class Refusing:
         names = "result", {self.scan.stream: "row"}
         return with_refused(self.pipeline.plan, streams, Reads(), DEFAULT, *names).select("row.*")
 
-    def batch(self, batch: Batch, _: Location) -> Batch:
+    def batch(self, batch: DeliveredBatch, _: Location) -> DeliveredBatch:
         return batch
 
-    def wanted(self, column: str, _: Batch) -> Column:
+    def wanted(self, column: str, _: DeliveredBatch) -> Column:
         return F.col(column).isNotNull()
 
-    def read_by(self, reader: Pipeline, rows: DataFrame, _: Batch) -> DataFrame:
+    def read_by(self, reader: Pipeline, rows: DataFrame, _: DeliveredBatch) -> DataFrame:
         """The result of a side's query over the refused rows of a batch: of those with a known change type, inserts."""
         insert = F.lower(F.col(quoted(self.scan.change_type or ""))) == "insert"
         why = F.when(insert, F.lit(INSERTED)).otherwise(F.lit(UNKNOWN))
         return stateless(reader.plan, rows.withColumn(REFUSAL.name, why))
 
 
-Beside: TypeAlias = Entry | Refusing
+Beside: TypeAlias = SideStream | Refusing
 
 
 def entries(pipeline: Pipeline, readers: Sequence[Pipeline]) -> list[Beside]:
@@ -165,9 +165,9 @@ def _refusing(pipeline: Pipeline, stream: str, readers: Sequence[Pipeline]) -> R
     return Refusing(pipeline, next(scans), tuple(readers))
 
 
-def _entry(pipeline: Pipeline, stream: str, readers: Sequence[Pipeline]) -> Entry:
+def _entry(pipeline: Pipeline, stream: str, readers: Sequence[Pipeline]) -> SideStream:
     controls = [node for node in walk(pipeline.plan) if isinstance(node, Disorder) and scan_of(node).stream == stream]
-    found = Entry(pipeline, controls[0], tuple(readers))
+    found = SideStream(pipeline, controls[0], tuple(readers))
     ways = {(each.policy, scan_of(each).event_time) for each in controls}
     if len(ways) > 1 and any(map(found.is_late_to, readers)):
         raise QueryError(

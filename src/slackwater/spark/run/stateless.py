@@ -7,8 +7,8 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Disorder, Emit, Mode, Plan, Project, Scan, Select
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import QueryError
 from slackwater.spark.relation import Relation, column_name, quoted

@@ -9,8 +9,8 @@ from slackwater.spark.io.sinks.postgres.server import TABLE as POSTGRES
 from slackwater.spark.io.sinks.shown import TABLE as CONSOLE
 from slackwater.spark.io.sources.recipe import GENERATE
 from slackwater.spark.io.sources.replay import TABLE as REPLAY
-from slackwater.spark.options import Table
+from slackwater.spark.options import OptionTable
 from slackwater.spark.planner.fused.changes import TABLE as CHANGELOG
 
-SOURCE_TABLES: tuple[Table, ...] = (GENERATE, REPLAY, KAFKA_SOURCE, MAPPING)
-SINK_TABLES: tuple[Table, ...] = (CONSOLE, KAFKA_SINK, POSTGRES, CHANGELOG)
+SOURCE_TABLES: tuple[OptionTable, ...] = (GENERATE, REPLAY, KAFKA_SOURCE, MAPPING)
+SINK_TABLES: tuple[OptionTable, ...] = (CONSOLE, KAFKA_SINK, POSTGRES, CHANGELOG)

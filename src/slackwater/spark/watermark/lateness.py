@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.instants import Instants, instants_of
 from slackwater.algebra.nodes import Disorder, Frequency, Plan, Project, Scan, Select, Window, inputs
-from slackwater.spark.batches import Batch
+from slackwater.algebra.properties.instants import Instants, instants_of
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.relation import quoted
 
 TICKS = 1_000
 """In a millisecond, which is what Spark's watermark counts."""
 
 
-def late(df: DataFrame, stream: Scan, plan: Plan, batch: Batch) -> DataFrame:
+def late(df: DataFrame, stream: Scan, plan: Plan, batch: DeliveredBatch) -> DataFrame:
     """The rows of a stream, in a batch, that came behind the punctuation that acted in it."""
     time, punctuation = F.unix_micros(quoted(stream.event_time)), batch.punctuation * TICKS
     late_by = F.lit(punctuation) - time
@@ -30,7 +30,7 @@ def late(df: DataFrame, stream: Scan, plan: Plan, batch: Batch) -> DataFrame:
     )
 
 
-def behind(event_time: str, batch: Batch) -> Column:
+def behind(event_time: str, batch: DeliveredBatch) -> Column:
     """Whether a row is late: as the controller and Spark's operators reckon, in whole milliseconds."""
     return F.unix_millis(event_time) < F.lit(batch.punctuation)
 
@@ -61,7 +61,7 @@ def extents_of(plan: Plan, stream: str) -> tuple[tuple[int, int], ...]:
     return tuple(dict.fromkeys(pairs)) if len(pairs) == len(found) else ()
 
 
-def _missed(time: Column, extent: Instants | None, batch: Batch) -> Column:
+def _missed(time: Column, extent: Instants | None, batch: DeliveredBatch) -> Column:
     """How many boundaries of the row's extents had been passed in the batch before: its extents are gone since."""
     passed = F.lit(batch.before * TICKS)
     if extent is None or extent.window is None:

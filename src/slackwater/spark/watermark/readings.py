@@ -40,7 +40,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Sums:
+class BatchSums:
     """A batch that was added up: all rows that are behind the punctuation (`late`), before 1970 (`early`), from the
     future (`suspect`) or `on_time`, of which `arrivals` is the sum; the latest arrival, the newest row that is neither
     early nor suspect, the tally of these unless they are listed, and the newest row of all."""
@@ -64,11 +64,11 @@ class Reading:
     """
 
     batch: Batch
-    sums: Sums | None = None
+    sums: BatchSums | None = None
     lost: int = 0
 
 
-class Cut:
+class NumberReader:
     """Takes one number, or one row of numbers with its length before it, after the other."""
 
     def __init__(self, values: Times) -> None:
@@ -92,7 +92,7 @@ class Cut:
 
 def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
     """The reading that the partitions' readings make up, in the order of the partitions."""
-    cuts = [Cut(np.frombuffer(part, "<i8")) for part in parts]
+    cuts = [NumberReader(np.frombuffer(part, "<i8")) for part in parts]
     heads = np.array([cut.take(HEAD) for cut in cuts], np.int64).reshape(-1, HEAD)
     rows = int(heads[:, 2].sum())
     silence, beyond, newest, furthest = (_told(heads[:, place]) for place in (4, 5, 6, 7))
@@ -124,13 +124,13 @@ def write_listed(rows: int, event: Times, arrival: Times, source: Times) -> byte
     return np.concatenate([head, np.zeros(SUMS, np.int64), *listed]).astype("<i8").tobytes()
 
 
-def _added_up(sums: Times, tally: Tally | None) -> Sums:
+def _added_up(sums: Times, tally: Tally | None) -> BatchSums:
     late, early, suspect, on_time, arrivals = sums[:, :5].sum(axis=0).tolist()
     clock, newest = sums[:, 5:7].max(axis=0).tolist()
-    return Sums(late, early, suspect, on_time, arrivals, clock, newest, tally, int(sums[:, 9].max()))
+    return BatchSums(late, early, suspect, on_time, arrivals, clock, newest, tally, int(sums[:, 9].max()))
 
 
-def _tally(sums: Times, cuts: Sequence[Cut]) -> Tally | None:
+def _tally(sums: Times, cuts: Sequence[NumberReader]) -> Tally | None:
     counted = [(cut.counted(), cut.counted()) for cut in cuts]
     event, arrival = _joined([(cut.listed(), cut.listed()) for cut in cuts])
     if not len(event):

@@ -17,6 +17,7 @@ class Statement:
     """What the control of one stream has seen since the query began. Points in time are in UTC, None if there is none.
 
     rows         all rows = `on_time` + `late` + `untimed`, exactly
+    on_time      rows that were not late when they came
     late         rows behind the punctuation when they came; `late / rows` is held against DRATIO
     lost         late rows that an answer left out, since it was given before they came: they missed a window, or their
                  place among the rows. Of a DataFrame the windows are not known: its late rows that missed their place,
@@ -30,7 +31,8 @@ class Statement:
     clock        the latest arrival
     silence      how long ago that was when a tick last told; nothing while rows come
     held_time    how long rows have waited, all together: `held_time / on_time` is the mean
-    capped       rows that came while WITHIN, SLACK or BSIZE had given up the ratio, for `capped_time`
+    capped       rows that came while WITHIN, SLACK or BSIZE had given up the ratio
+    capped_time  for how long they had
     """
 
     rows: int

@@ -15,8 +15,8 @@ from tests.faults.pipelines import spawn, strike, wait_until
 from tests.spark.io.kafka.broker import Broker, running_broker
 from tests.spark.streams import finish as read
 
+from slackwater.app.live.watch import Watch
 from slackwater.app.run import Conditions, run
-from slackwater.app.watch import Watch
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
 from slackwater.spark.io.kafka.reading import has_connector

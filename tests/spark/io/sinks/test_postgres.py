@@ -6,7 +6,7 @@ import pytest
 from tests.spark.io.sinks.running import finished
 
 from slackwater.errors import InputError, RunError
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.sinks.postgres.sink import Postgres
 from slackwater.spark.store import Location
 from slackwater.spark.watermark.accounts import accounts_kept
@@ -63,7 +63,7 @@ def test_the_character_nul_which_no_text_takes_is_written_as_its_picture(spark, 
     df = spark.sql(f"SELECT {text} AS k, named_struct('t', array({text})) AS parts, cast(char(0) AS BINARY) AS raw")
     sink = Postgres("poison", "out", database.options, changelog=False, key=None)
     sink.open(df)
-    sink.write(df, Batch(0, "run"))
+    sink.write(df, DeliveredBatch(0, "run"))
     shown = "a\u2400b\\u0000"
     assert database.rows("SELECT k, parts, raw FROM out") == [(shown, {"t": [shown]}, b"\0")]
 
@@ -83,9 +83,9 @@ def test_a_changelog_keeps_the_table_of_its_live_rows(spark, database):
     sink = Postgres("speeding", "out", database.options, changelog=True, key=("id",))
     sink.open(df)
     first, second = 1_704_067_203_000, 1_704_067_260_000
-    sink.write(df, Batch(0, "run", first))
+    sink.write(df, DeliveredBatch(0, "run", first))
     assert database.rows('SELECT "ID", n, parts FROM out ORDER BY 1') == [(1, 10, [1]), (3, 30, [3])]
-    sink.write(df.where("false"), Batch(1, "run", second))
+    sink.write(df.where("false"), DeliveredBatch(1, "run", second))
     assert database.rows('SELECT "ID" FROM out') == [(3,)]
     assert database.rows("SELECT pipeline, batch FROM slackwater_batches") == [("speeding", 1)]
 
@@ -94,7 +94,7 @@ def test_a_changelog_can_be_written_as_rows(spark, database):
     df = spark.sql(CHANGES)
     sink = Postgres("speeding", "out", database.options | {"mode": "append"}, changelog=True, key=None)
     sink.open(df)
-    sink.write(df, Batch(0, "run"))
+    sink.write(df, DeliveredBatch(0, "run"))
     assert database.rows("SELECT _change_type, count(*) FROM out GROUP BY 1 ORDER BY 1") == [
         ("delete", 1),
         ("insert", 3),

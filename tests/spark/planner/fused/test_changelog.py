@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from slackwater.engine.changelog.kernel import Changes
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.structures import kept
 from slackwater.engine.plan import (
     Aggregate,
@@ -40,7 +40,7 @@ def tree(query: str) -> Any:
 
 
 def lines(query: str) -> list[tuple[str, int, Any]]:
-    return [(each.operator, each.level, each.key) for each in kept(Changes(tree(query)).query)]
+    return [(each.operator, each.level, each.key) for each in kept(ChangelogKernel(tree(query)).query)]
 
 
 def test_classes_and_keys_are_those_of_the_algebra():
@@ -153,7 +153,7 @@ def test_marks_of_an_instant_are_columns_where_they_are_asked_for():
     assert (type(counted.step), counted.numbered) == (Window, True)
     source = tree("SELECT v, row_number FROM S [RANGE 5 seconds]").root.child.child
     assert (type(source), source.numbered) == (Source, True)
-    assert Changes(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]
+    assert ChangelogKernel(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]
 
 
 def test_answers_of_different_slides_are_not_compared():

@@ -16,7 +16,7 @@ from slackwater.engine.changelog.boundaries import changelog_kernel
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.spark.planner.fused.changes import Form, describe, form_of, kept_by
 from slackwater.spark.planner.ways import Host, way_of
@@ -56,7 +56,7 @@ def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
     """What the kernel yields in one piece, when the last punctuations have acted."""
     longest = max(len(feed.batches) for feed in feeds.values())
     ended = {
-        name: replace(feed, batches=feed.batches + (Batch(),) * (longest - len(feed.batches) + 1))
+        name: replace(feed, batches=feed.batches + (FeedBatch(),) * (longest - len(feed.batches) + 1))
         for name, feed in feeds.items()
     }
     kernel = changelog_kernel(changes_of(plan), net=True)

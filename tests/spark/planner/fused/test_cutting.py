@@ -20,7 +20,7 @@ from slackwater.algebra.nodes import Plan
 from slackwater.engine.fused import Fused
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.spark.operator.handing import hashed
 from slackwater.spark.planner.fused.cutting import CHAIN, Stages, stages
 from slackwater.spark.planner.fused.fuse import describe
@@ -116,7 +116,7 @@ def test_stages_answer_as_the_interpreter_does(name: str, seed: int, data: st.Da
     batches = [*given_by(feed, flush=False), ((), FAR * SECOND)]
     kernel = chain(CHAINS[name])
     found = stages(kernel.chain)
-    ended = Feed((*feed.batches[:-1], Batch(feed.batches[-1].rows, FAR * SECOND), Batch()))
+    ended = Feed((*feed.batches[:-1], FeedBatch(feed.batches[-1].rows, FAR * SECOND), FeedBatch()))
     wanted = told(interpret(plan, {"Readings": ended}), len(batches))
     same(run_in_stages(kernel.chain, found, batches), wanted, found)
     again = data.draw(cut(batches))
@@ -165,7 +165,7 @@ def test_a_hash_depends_on_what_group_by_tells_apart_alone():
 def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark, tmp_path, request, monkeypatch):
     feed = make_feed(Seeded(27), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=60, max_batches=4)
     plan = bound(CHAINS["by another"])
-    fed = Feed((*feed.batches[:2], Batch(), *feed.batches[2:], Batch()))
+    fed = Feed((*feed.batches[:2], FeedBatch(), *feed.batches[2:], FeedBatch()))
     wanted = interpret(plan, {"Readings": fed})
     late = Counter((each.late_by, each.punctuation, each.missed) for each in wanted.late)
     assert len(feed.batches) == 4 and len(late) > 2 and len(wanted.rows) > 9

@@ -12,7 +12,7 @@ from tests.spark.planner.fused.running import found
 from slackwater.algebra.catalog import Script
 from slackwater.lang import parse_script
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.io.sources.recipe import GENERATE, Recipe
 from slackwater.spark.options import Options
 
@@ -40,7 +40,7 @@ def recorded(stream: Script, seconds: int) -> Feed:
         rows = [dict(zip(columns, values, strict=True)) for values in zip(*map(list, columns.values()), strict=True)]
         plain = [{name: value.item() for name, value in row.items()} for row in rows]
         latest = max(latest, *(row["Timestamp"] for row in plain))
-        batches.append(Batch(tuple(plain), (latest - BEHIND) // 1000 * 1000))
+        batches.append(FeedBatch(tuple(plain), (latest - BEHIND) // 1000 * 1000))
     return Feed(tuple(batches))
 
 

@@ -12,7 +12,7 @@ from tests.spark.planner.fused.running import found
 
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.planner.fused.changes import DEFAULT, Form
 from slackwater.spark.planner.fused.fuse import fuse
 from slackwater.spark.planner.ways import Host, way_of
@@ -121,7 +121,7 @@ def test_functions_run_on_a_stream_and_are_guarded_by_where(spark: SparkSession,
         {"id": 1, "kind": kind, "v": v, "x": x, "ts": second * 1_000_000, "arrived": second * 1_000_000, "host": "h"}
         for second, (kind, v, x) in enumerate(given)
     )
-    feed = Feed((Batch(batch, 10_000_000), Batch((), 20_000_000)))
+    feed = Feed((FeedBatch(batch, 10_000_000), FeedBatch((), 20_000_000)))
     plans = {name: rewrite(bind_query(text, CATALOG)).plan for name, text in texts.items()}
     answers = found(spark, plans, feed, tmp_path)
     assert answers["guarded"] == Counter([("A", 6.0), ("A", 10.0)])

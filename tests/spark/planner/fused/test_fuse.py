@@ -12,7 +12,7 @@ from tests.spark.planner.fused.running import found
 from slackwater.algebra.nodes import Plan
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
-from slackwater.semantics import Batch, Feed
+from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.operator.blobs import BUCKETS
 from slackwater.spark.planner.fused.fuse import fuse, reason
 from slackwater.testing.catalog import CATALOG
@@ -62,7 +62,7 @@ def test_queries_answer_as_the_interpreter_does(spark, tmp_path, kind):
 def test_a_bucket_wakes_when_the_punctuation_moves_by_a_millisecond(spark, tmp_path):
     plan = bound("SELECT id, v FROM Readings [RANGE 5 TUPLES]")
     row = {"id": 1, "kind": "a", "v": 2, "x": 0.5, "ts": 5_000, "arrived": 5_000, "host": "h"}
-    feed = Feed((Batch((row,), 5_000), Batch((), 6_000)))
+    feed = Feed((FeedBatch((row,), 5_000), FeedBatch((), 6_000)))
     assert found(spark, {"it": plan}, feed, tmp_path) == {"it": Counter([(1, 2)])}
 
 

@@ -10,7 +10,7 @@ import pytest
 from slackwater.algebra.catalog import ViewDef
 from slackwater.errors import RunError
 from slackwater.lang import bind_query
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.run.views.folder import admit_logs, open_folder
 from slackwater.spark.run.views.log import LogSink, punctuation_of
 from slackwater.spark.store import Location
@@ -50,7 +50,7 @@ def test_a_file_holds_the_rows_of_a_batch_and_its_punctuation_and_is_written_onc
         (4, [1], 6_000),
     ]:
         before = {0: 0, 1: 0, 2: 4_000}.get(number, 6_000)
-        sink.write(Rows(ids), Batch(number, "run", mark, before))  # type: ignore[arg-type]
+        sink.write(Rows(ids), DeliveredBatch(number, "run", mark, before))  # type: ignore[arg-type]
     assert written(tmp_path / "log") == [
         [(7, None), (5, None), (None, 4 * SECOND)],
         [(None, 6 * SECOND)],

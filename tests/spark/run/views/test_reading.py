@@ -7,7 +7,6 @@ from functools import reduce
 import pytest
 
 from slackwater.algebra.catalog import ViewDef
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.lengths import Kind, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -23,8 +22,9 @@ from slackwater.algebra.nodes import (
     Window,
     walk,
 )
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.semantics.feeds import BEGINNING, Clock
 from slackwater.spark.run.views.log import punctuation_of
 from slackwater.spark.run.views.reading import log_name, over_named_logs
@@ -58,13 +58,13 @@ def logged(view: ViewDef, feeds: Mapping[str, Feed]) -> Feed:
     """What the query that keeps a view writes, batch by batch, by the interpreter."""
     plan = optimised(view)
     batches = max(len(feed.batches) for feed in feeds.values()) + 1
-    ended = {name: Feed(feed.batches + (Batch(),) * (batches - len(feed.batches))) for name, feed in feeds.items()}
+    ended = {name: Feed(feed.batches + (FeedBatch(),) * (batches - len(feed.batches))) for name, feed in feeds.items()}
     answer = interpret(plan, ended)
     used = [ended[name] for name in {node.stream for node in walk(plan) if isinstance(node, Scan)}]
     clock = reduce(Clock.slower, (Clock.of([each.punctuation for each in feed.batches], batches) for feed in used))
     return Feed(
         tuple(
-            Batch(
+            FeedBatch(
                 tuple(each.row for each in answer.rows if each.batch == number),
                 None if mark == BEGINNING else punctuation_of(plan, mark),
             )
@@ -76,7 +76,7 @@ def logged(view: ViewDef, feeds: Mapping[str, Feed]) -> Feed:
 def answers(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[object, ...]]:
     longest = max(len(feed.batches) for feed in feeds.values())
     ended = {
-        name: Feed((*feed.batches, *[Batch()] * (longest + 1 - len(feed.batches)))) for name, feed in feeds.items()
+        name: Feed((*feed.batches, *[FeedBatch()] * (longest + 1 - len(feed.batches)))) for name, feed in feeds.items()
     }
     return Counter((*each.row.values(), each.time) for each in interpret(plan, ended).rows)
 

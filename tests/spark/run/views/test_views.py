@@ -13,7 +13,7 @@ from slackwater.algebra.catalog import Pipeline, Script, SinkDef
 from slackwater.algebra.nodes import Plan
 from slackwater.app.views import shared
 from slackwater.lang import parse_script
-from slackwater.semantics import Batch, Feed, interpret
+from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.run.views.log import LogSink, read_log
 from slackwater.spark.run.views.reading import log_name
@@ -79,7 +79,7 @@ def cut_in_two(view: Plan, plans: Iterable[Plan]) -> tuple[Feed, Feed]:
     the cut; and its beginning, after which a run ended: that lets its last punctuation act in a batch without rows."""
     for seed in count():
         made = make_feed(Seeded(seed), READINGS, punctuation="trailing", unit=1_000_000, max_rows=60, max_batches=5)
-        whole = Feed((*made.batches[:2], Batch(), *made.batches[2:]))
+        whole = Feed((*made.batches[:2], FeedBatch(), *made.batches[2:]))
         seen = interpret(view, {"Readings": whole})
         cut = {each.batch > 2 for each in seen.rows} == {False, True}
         if cut and seen.lost and all(len(interpret(plan, {"Readings": whole}).rows) > 3 for plan in plans):

@@ -11,13 +11,13 @@ from typing import Any
 from uuid import uuid4
 
 from slackwater.errors import InputError
-from slackwater.spark.options import Kind, Option
+from slackwater.spark.options import Option, OptionKind
 
 PREFIX = "kafka."
 FROM_ENVIRONMENT = "_env"
 SECRET = re.compile(r"password|secret|token|jaas|key\.pem|credential", re.IGNORECASE)
 SERVERS = "bootstrap.servers"
-BROKERS = Option(f"{PREFIX}{SERVERS}", Kind.TEXT, None, "The brokers to ask first, as host:port.", required=True)
+BROKERS = Option(f"{PREFIX}{SERVERS}", OptionKind.TEXT, None, "The brokers to ask first, as host:port.", required=True)
 
 
 @dataclass(frozen=True, slots=True)

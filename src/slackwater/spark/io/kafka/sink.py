@@ -13,21 +13,26 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.errors import InputError, RunError, nearest
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.kafka.client import BROKERS, PREFIX, Client
 from slackwater.spark.io.kafka.reading import has_connector
-from slackwater.spark.options import CHANGELOG, SINK, Kind, Option, Options, Table
+from slackwater.spark.options import CHANGELOG, SINK, Option, OptionKind, Options, OptionTable
 from slackwater.spark.relation import quoted
 from slackwater.spark.shim.workers import require_workers
 
-TABLE = Table(
+TABLE = OptionTable(
     "kafka",
     (
         BROKERS,
-        Option("topic", Kind.TEXT, None, "The topic to write to; without it, the name of the sink."),
-        Option("key", Kind.TEXT, None, "The columns of a message's key, with commas; without it, the query's own key."),
-        Option("transaction", Kind.FLAG, "false", "Whether the messages of a batch become visible together."),
-        Option("timeout", Kind.WHOLE, "60", "How many seconds to wait for a broker's answer.", least=1),
+        Option("topic", OptionKind.TEXT, None, "The topic to write to; without it, the name of the sink."),
+        Option(
+            "key",
+            OptionKind.TEXT,
+            None,
+            "The columns of a message's key, with commas; without it, the query's own key.",
+        ),
+        Option("transaction", OptionKind.FLAG, "false", "Whether the messages of a batch become visible together."),
+        Option("timeout", OptionKind.WHOLE, "60", "How many seconds to wait for a broker's answer.", least=1),
     ),
     SINK,
     prefixes=(PREFIX, CHANGELOG),
@@ -60,7 +65,7 @@ class KafkaSink:
             raise settings.wrong("transaction", "true", "false", hint)
         self._keys(df)
 
-    def write(self, df: DataFrame, batch: Batch) -> None:
+    def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         messages = df.select(self._key_column(df).alias("key"), _json(df.columns).alias("value"))
         if uses_connector(df):
             own = {name: value for name, value in self.options.items() if name.lower() not in ("key", "topic")}

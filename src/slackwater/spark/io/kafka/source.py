@@ -14,29 +14,37 @@ from pyspark.sql.types import StructType
 from slackwater.errors import RunError
 from slackwater.spark.io.kafka.client import BROKERS, PREFIX, Client
 from slackwater.spark.io.kafka.offsets import Offsets, cap, from_document, parse_starting, start_at, to_document
-from slackwater.spark.options import Kind, Option, Options, Table
+from slackwater.spark.options import Option, OptionKind, Options, OptionTable
 from slackwater.spark.shim.reader import StreamReader
 from slackwater.spark.shim.schema import arrow_schema
 
 VALUE = "value."
-VALUES = Table(
+VALUES = OptionTable(
     "kafka",
     (
-        Option("value.format", Kind.CHOICE, "json", "How messages are written.", ("json", "csv", "avro")),
-        Option("value.schema", Kind.TEXT, None, "The Avro schema of messages, as JSON."),
+        Option("value.format", OptionKind.CHOICE, "json", "How messages are written.", ("json", "csv", "avro")),
+        Option("value.schema", OptionKind.TEXT, None, "The Avro schema of messages, as JSON."),
     ),
     prefixes=(VALUE,),
 )
 """The options for parsing messages. Other options that begin with `value.` go to Spark's parser of the format."""
-TABLE = Table(
+TABLE = OptionTable(
     "kafka",
     (
         BROKERS,
-        Option("subscribe", Kind.TEXT, None, "The topics to read, with commas between them.", required=True),
-        Option("startingOffsets", Kind.TEXT, "latest", "Where a new query begins: earliest, latest or JSON."),
-        Option("maxOffsetsPerTrigger", Kind.WHOLE, None, "The most messages of a batch; all without it.", least=1),
-        Option("failOnDataLoss", Kind.FLAG, "true", "Whether a query fails if messages are gone unread."),
-        Option("kafkaConsumer.pollTimeoutMs", Kind.WHOLE, "120000", "How long to wait for a broker's answer.", least=1),
+        Option("subscribe", OptionKind.TEXT, None, "The topics to read, with commas between them.", required=True),
+        Option("startingOffsets", OptionKind.TEXT, "latest", "Where a new query begins: earliest, latest or JSON."),
+        Option(
+            "maxOffsetsPerTrigger", OptionKind.WHOLE, None, "The most messages of a batch; all without it.", least=1
+        ),
+        Option("failOnDataLoss", OptionKind.FLAG, "true", "Whether a query fails if messages are gone unread."),
+        Option(
+            "kafkaConsumer.pollTimeoutMs",
+            OptionKind.WHOLE,
+            "120000",
+            "How long to wait for a broker's answer.",
+            least=1,
+        ),
         *VALUES.options,
     ),
     prefixes=(PREFIX, VALUE),

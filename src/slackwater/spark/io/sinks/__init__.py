@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from slackwater.algebra.catalog import Pipeline, SinkDef
-from slackwater.algebra.keys import key_of
 from slackwater.algebra.nodes import emits_changes
+from slackwater.algebra.properties.keys import key_of
 from slackwater.errors import InputError
 from slackwater.spark.io.kafka.sink import KafkaSink
-from slackwater.spark.io.sinks.files import FILES, Appended, Files, check_files
-from slackwater.spark.io.sinks.memory import Memory
+from slackwater.spark.io.sinks.files import FILES, Appended, FileSink, check_files
+from slackwater.spark.io.sinks.memory import MemorySink
 from slackwater.spark.io.sinks.shown import TABLE as SHOWN
-from slackwater.spark.io.sinks.shown import Shown
+from slackwater.spark.io.sinks.shown import ShownSink
 from slackwater.spark.io.sinks.sink import OnRows, Sink
 from slackwater.spark.options import Options
 
@@ -25,10 +25,10 @@ def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
     """Return the sink of a pipeline if it is one of our own, or None if Spark writes the rows."""
     match pipeline.sink:
         case None:
-            return Shown(on_rows)
+            return ShownSink(on_rows)
         case SinkDef(format=format_, options=options, name=name) if format_.lower() == "console":
             Options(SHOWN, options, f"the sink '{name}'")
-            return Shown(on_rows)
+            return ShownSink(on_rows)
         case SinkDef(format=format_, options=options, name=name) if format_.lower() == "postgres":
             from slackwater.spark.io.sinks.postgres.sink import Postgres  # noqa: PLC0415 (psycopg is an extra)
 
@@ -43,12 +43,12 @@ def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
 def batch_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink:
     """Return the sink of a pipeline as one that takes batches, for our own and Spark's formats."""
     if pipeline.sink is not None and pipeline.sink.format.lower() in FILES:
-        return Files(pipeline.sink.name, pipeline.sink.format.lower(), pipeline.sink.options)
+        return FileSink(pipeline.sink.name, pipeline.sink.format.lower(), pipeline.sink.options)
     if (own := own_sink(pipeline, on_rows)) or pipeline.sink is None:
-        return own or Shown(on_rows)
+        return own or ShownSink(on_rows)
     name, format_ = pipeline.sink.name, pipeline.sink.format.lower()
     if format_ == "memory":
-        return Memory(name)
+        return MemorySink(name)
     if format_ in APPENDED:
         return Appended(name, format_, pipeline.sink.options)
     raise InputError(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from slackwater.errors import InputError
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.store import locate
 
 LOG = "_spark_metadata"
@@ -17,7 +17,7 @@ FILES = ("parquet", "orc", "avro", "csv", "json", "text", "xml")
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class FileSink:
     """Writes a folder of files per batch, `batch=N` below the path. A repeated batch overwrites its folder."""
 
     name: str
@@ -36,7 +36,7 @@ class Files:
     def path(self) -> str:
         return path_of(self.options)
 
-    def write(self, df: DataFrame, batch: Batch) -> None:
+    def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         options = {name: value for name, value in self.options.items() if name.lower() != "path"}
         folder = f"{self.path.rstrip('/')}/batch={batch.number}"
         df.write.format(self.format).options(**options).mode("overwrite").save(folder)
@@ -73,7 +73,7 @@ class Appended:
     def open(self, df: DataFrame) -> None:
         """Check nothing: the format reports its errors when it writes."""
 
-    def write(self, df: DataFrame, batch: Batch) -> None:
+    def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         once = {"txnAppId": f"{batch.run}.{self.name}", "txnVersion": str(batch.number)}
         options = {**self.options, **(once if self.format == "delta" else {})}
         df.write.format(self.format).options(**options).mode("append").save()

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 
 
 @dataclass(slots=True)
-class Memory:
+class MemorySink:
     """Keeps every row on the driver and shows them as a temporary view of the sink's name."""
 
     name: str
@@ -23,7 +23,7 @@ class Memory:
         self.session = df.sparkSession
         self.session.createDataFrame([], df.schema).createOrReplaceTempView(self.name)
 
-    def write(self, df: DataFrame, batch: Batch) -> None:
+    def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         self.batches[batch.number] = df.toArrow()
         # Spark stops reading at an empty chunk.
         rows = pa.concat_tables(self.batches.values()).combine_chunks()

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.sinks.sink import OnRows
-from slackwater.spark.options import CHANGELOG, SINK, Table
+from slackwater.spark.options import CHANGELOG, SINK, OptionTable
 
-TABLE = Table("console", (), SINK, prefixes=(CHANGELOG,))
+TABLE = OptionTable("console", (), SINK, prefixes=(CHANGELOG,))
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownSink:
     """Calls `on_rows` with the rows of each batch."""
 
     on_rows: OnRows | None
@@ -22,7 +22,7 @@ class Shown:
     def open(self, df: DataFrame) -> None:
         """Check nothing: all columns can be shown."""
 
-    def write(self, df: DataFrame, batch: Batch) -> None:
+    def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         # Run the whole batch even if nobody shows it: its rows must be counted and its state written.
         rows = df.collect() if self.on_rows is not None else df.foreach(lambda _: None) or []
         if self.on_rows is not None and rows:

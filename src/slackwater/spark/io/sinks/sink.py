@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame, Row
 
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 
 OnRows = Callable[[int, Sequence[Row]], None]
 """Called with the number and the rows of a batch; again with the same number if a batch is repeated after a fault."""
@@ -19,5 +19,5 @@ class Sink(Protocol):
     def open(self, df: DataFrame) -> None:
         """Raise an error, before the query starts, if rows with these columns cannot be written."""
 
-    def write(self, df: DataFrame, batch: Batch) -> None:
+    def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         """Write the rows of a batch. A batch that was written before is skipped, or overwritten as a whole."""

@@ -8,22 +8,26 @@ from math import log1p, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from slackwater.spark.options import Kind, Option, Options
+from slackwater.spark.options import Option, OptionKind, Options
 
 Floats = npt.NDArray[np.float64]
 DISTRIBUTIONS = ("none", "exponential", "normal", "lognormal", "pareto", "changing")
 LONGEST = 86_400e6
 """The longest delay in ticks: one day. Heavy tails are cut here, so that event times stay valid."""
 DELAYS = (
-    Option("delay", Kind.CHOICE, "exponential", "How delays are distributed.", DISTRIBUTIONS),
-    Option("mean", Kind.TIME, "1 second", "The mean delay."),
-    Option("deviation", Kind.TIME, None, "The standard deviation of delays that have one; a quarter of the mean."),
-    Option("shape", Kind.NUMBER, "1.5", "The shape of pareto delays: a smaller one has a heavier tail.", least=1.01),
-    Option("drift", Kind.NUMBER, "1", "The factor by which the mean delay rises and falls.", least=1),
-    Option("drift_every", Kind.TIME, "1 minute", "The period of the drift, and of delays that are changing."),
-    Option("slow", Kind.NUMBER, "1", "How many times as long delays are in the slow interval.", least=1),
-    Option("slow_from", Kind.TIME, "0 seconds", "When the slow interval begins, after the start of the stream."),
-    Option("slow_for", Kind.TIME, "1 minute", "How long the slow interval is."),
+    Option("delay", OptionKind.CHOICE, "exponential", "How delays are distributed.", DISTRIBUTIONS),
+    Option("mean", OptionKind.TIME, "1 second", "The mean delay."),
+    Option(
+        "deviation", OptionKind.TIME, None, "The standard deviation of delays that have one; a quarter of the mean."
+    ),
+    Option(
+        "shape", OptionKind.NUMBER, "1.5", "The shape of pareto delays: a smaller one has a heavier tail.", least=1.01
+    ),
+    Option("drift", OptionKind.NUMBER, "1", "The factor by which the mean delay rises and falls.", least=1),
+    Option("drift_every", OptionKind.TIME, "1 minute", "The period of the drift, and of delays that are changing."),
+    Option("slow", OptionKind.NUMBER, "1", "How many times as long delays are in the slow interval.", least=1),
+    Option("slow_from", OptionKind.TIME, "0 seconds", "When the slow interval begins, after the start of the stream."),
+    Option("slow_for", OptionKind.TIME, "1 minute", "How long the slow interval is."),
 )
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from slackwater.errors import InputError
 from slackwater.spark.io.sources.delays import DELAYS, Delays
 from slackwater.spark.io.sources.populations import POPULATIONS, Columns
-from slackwater.spark.options import Kind, Option, Options, Table
+from slackwater.spark.options import Option, OptionKind, Options, OptionTable
 
 PAGE = 1_000_000
 """Ticks per page: one second. Each page has a random generator of its own, which makes it repeatable."""
@@ -19,22 +19,26 @@ LINKS = 8
 CATCH_UP = 10
 """The speed at which the backlog of an outage arrives, relative to the speed at which it was made."""
 HELD_UP = "__held_up"
-GENERATE = Table(
+GENERATE = OptionTable(
     "generate",
     (
-        Option("stream", Kind.CHOICE, "vehicles", "What the rows are about.", tuple(POPULATIONS)),
-        Option("rate", Kind.NUMBER, "1000", "How many rows arrive in a second, on average.", least=0.001),
-        Option("rows", Kind.WHOLE, None, "After how many rows the stream ends; without it, it has no end."),
-        Option("senders", Kind.WHOLE, "100", "How many senders the rows come from.", least=1),
+        Option("stream", OptionKind.CHOICE, "vehicles", "What the rows are about.", tuple(POPULATIONS)),
+        Option("rate", OptionKind.NUMBER, "1000", "How many rows arrive in a second, on average.", least=0.001),
+        Option("rows", OptionKind.WHOLE, None, "After how many rows the stream ends; without it, it has no end."),
+        Option("senders", OptionKind.WHOLE, "100", "How many senders the rows come from.", least=1),
         *DELAYS,
-        Option("outage", Kind.TIME, "0 seconds", "For how long some senders are cut off, again and again."),
-        Option("outage_every", Kind.TIME, "5 minutes", "How often an outage begins."),
-        Option("seed", Kind.WHOLE, "0", "Another number gives another stream of the same kind."),
-        Option("start", Kind.MOMENT, "2024-01-01T00:00:00", "When the first row may arrive."),
-        Option("event", Kind.TEXT, "timestamp", "The name of the column with the event time."),
-        Option("arrival", Kind.TEXT, "received", "The name of the column with the arrival time."),
-        Option("pace", Kind.PACE, "1", "How many times as fast as real time it is; max does not wait.", least=0.001),
-        Option("batch", Kind.TIME, None, "The arrival time of a batch; 1 second at pace max, else what has arrived."),
+        Option("outage", OptionKind.TIME, "0 seconds", "For how long some senders are cut off, again and again."),
+        Option("outage_every", OptionKind.TIME, "5 minutes", "How often an outage begins."),
+        Option("seed", OptionKind.WHOLE, "0", "Another number gives another stream of the same kind."),
+        Option("start", OptionKind.MOMENT, "2024-01-01T00:00:00", "When the first row may arrive."),
+        Option("event", OptionKind.TEXT, "timestamp", "The name of the column with the event time."),
+        Option("arrival", OptionKind.TEXT, "received", "The name of the column with the arrival time."),
+        Option(
+            "pace", OptionKind.PACE, "1", "How many times as fast as real time it is; max does not wait.", least=0.001
+        ),
+        Option(
+            "batch", OptionKind.TIME, None, "The arrival time of a batch; 1 second at pace max, else what has arrived."
+        ),
     ),
 )
 

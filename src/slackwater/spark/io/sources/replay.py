@@ -18,21 +18,30 @@ from slackwater.disorder.replay.trace import RAW, UNITS, Trace
 from slackwater.errors import InputError, nearest
 from slackwater.spark.io.sources.cuts import Cuts
 from slackwater.spark.io.sources.fitting import fitted
-from slackwater.spark.options import Kind, Option, Options, Table
+from slackwater.spark.options import Option, OptionKind, Options, OptionTable
 from slackwater.spark.shim.reader import StreamReader
 from slackwater.spark.shim.schema import arrow_schema
 
 ROWS_PER_PARTITION = 100_000
 """The rows that one task reads. Larger: fewer tasks, each of which takes longer."""
-TABLE = Table(
+TABLE = OptionTable(
     "replay",
     (
-        Option("path", Kind.TEXT, None, "The file or the folder of the recording.", required=True),
-        Option("event", Kind.TEXT, None, "The column with the event time.", required=True),
-        Option("arrival", Kind.TEXT, None, "The column with the arrival time; without it, rows arrived as they stand."),
-        Option("unit", Kind.CHOICE, "ms", "The unit of times that are numbers.", tuple(UNITS)),
-        Option("pace", Kind.PACE, "max", "How many times as fast as real time it is; max does not wait.", least=0.001),
-        Option("batch", Kind.LENGTH, None, "The arrival time or the rows of a micro-batch; 1 second, or 10000 rows."),
+        Option("path", OptionKind.TEXT, None, "The file or the folder of the recording.", required=True),
+        Option("event", OptionKind.TEXT, None, "The column with the event time.", required=True),
+        Option(
+            "arrival",
+            OptionKind.TEXT,
+            None,
+            "The column with the arrival time; without it, rows arrived as they stand.",
+        ),
+        Option("unit", OptionKind.CHOICE, "ms", "The unit of times that are numbers.", tuple(UNITS)),
+        Option(
+            "pace", OptionKind.PACE, "max", "How many times as fast as real time it is; max does not wait.", least=0.001
+        ),
+        Option(
+            "batch", OptionKind.LENGTH, None, "The arrival time or the rows of a micro-batch; 1 second, or 10000 rows."
+        ),
     ),
 )
 
@@ -58,7 +67,7 @@ class Replay(DataSource):
 
 
 @dataclass
-class Rows(InputPartition):
+class RecordedRows(InputPartition):
     """A range of rows of the recording."""
 
     since: int
@@ -92,10 +101,10 @@ class ReplayReader(StreamReader):
     def plan(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         since, until = int(start["rows"]), int(end["rows"])
         edges = range(since, until, ROWS_PER_PARTITION)
-        return [Rows(edge, min(edge + ROWS_PER_PARTITION, until)) for edge in edges]
+        return [RecordedRows(edge, min(edge + ROWS_PER_PARTITION, until)) for edge in edges]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, Rows)  # noqa: S101
+        assert isinstance(partition, RecordedRows)  # noqa: S101
         table = self.trace.table().slice(partition.since, partition.until - partition.since)
         yield from fitted(table, self.schema).combine_chunks().to_batches()
 

@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from slackwater.algebra import nodes as ops
 from slackwater.algebra.checks import GATHERING
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import columns, parsed
-from slackwater.algebra.finality import changing
-from slackwater.algebra.instants import instants_of, is_jump
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.finality import changing
+from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import PSEUDO_COLUMNS
 from slackwater.engine.plan import (
     Boundaries,

@@ -15,22 +15,22 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.algebra.policies import effective
-from slackwater.engine.changelog.boundaries import AtBoundaries, changelog_kernel
+from slackwater.engine.changelog.boundaries import BoundaryChain, changelog_kernel
 from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import PROFILES, check_profile, check_upserts
-from slackwater.engine.changelog.structures import Kept
+from slackwater.engine.changelog.structures import KeptState
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Boundaries, decode, encode
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKETS
 from slackwater.spark.operator.entry import Entry, stream_of, types_in
-from slackwater.spark.operator.host import Input, hosted, tagged
+from slackwater.spark.operator.host import HostInput, hosted, tagged
 from slackwater.spark.operator.kernel import RESULT, Batches
 from slackwater.spark.operator.operator import END
 from slackwater.spark.operator.writing import profile_schema, to_profile
-from slackwater.spark.options import CHANGELOG, Codes, Kind, Option, Options, Table
+from slackwater.spark.options import CHANGELOG, Option, OptionCodes, OptionKind, Options, OptionTable
 from slackwater.spark.planner.fused.changelog import changes_of, result_names
 from slackwater.spark.planner.fused.edges import key_under
 from slackwater.spark.planner.fused.finish import finished
@@ -49,15 +49,19 @@ NET, PROFILE, UPDATES, UPSERTS = OPTIONS = (
     "changelog.upserts",
 )
 """The options of a sink that say how a changelog is written, in lower case: Spark's options have none."""
-TABLE = Table(
+TABLE = OptionTable(
     "changelog",
     (
-        Option("changelog.netChanges", Kind.FLAG, "true", "Whether a batch tells the net change of each row alone."),
-        Option("changelog.profile", Kind.TEXT, "changes", "How a change is written.", PROFILES),
-        Option("changelog.updates", Kind.FLAG, "false", "Whether a delete and an insert of a key are one update."),
-        Option("changelog.upserts", Kind.FLAG, "false", "Whether an update tells the new row alone."),
+        Option(
+            "changelog.netChanges", OptionKind.FLAG, "true", "Whether a batch tells the net change of each row alone."
+        ),
+        Option("changelog.profile", OptionKind.TEXT, "changes", "How a change is written.", PROFILES),
+        Option(
+            "changelog.updates", OptionKind.FLAG, "false", "Whether a delete and an insert of a key are one update."
+        ),
+        Option("changelog.upserts", OptionKind.FLAG, "false", "Whether an update tells the new row alone."),
     ),
-    Codes("SW-463", "SW-459"),
+    OptionCodes("SW-463", "SW-459"),
 )
 
 
@@ -85,7 +89,7 @@ class ChangesKernel:
 
     @property
     def inputs(self) -> dict[str, pa.Schema]:
-        if isinstance(self.kernel, AtBoundaries):
+        if isinstance(self.kernel, BoundaryChain):
             return {self.kernel.input: self.kernel.chain.chain.input.schema}
         return {name: reader.sample.rows.schema for name, reader in self.kernel.readers.items()}
 
@@ -174,7 +178,7 @@ def _hosted(
     make = partial(kernel_of, document, form)
     kernel = make()
     inputs = {
-        entry.scan.stream: Input(
+        entry.scan.stream: HostInput(
             rows[entry.scan.stream].select(*map(quoted, kernel.inputs[entry.scan.stream].names)),
             entry.clock(streams, reads),
             by.get(entry.scan.stream, ()),
@@ -252,7 +256,7 @@ def describe(plan: Plan) -> Partitioning:
     return Partitioning(columns, "no operator needs rows of two of them together")
 
 
-def kept_by(plan: Plan) -> list[Kept]:
+def kept_by(plan: Plan) -> list[KeptState]:
     """Every operator of a changelog with its class, its key and what it keeps."""
     return _kernel(_divided(plan)).kernel.kept
 

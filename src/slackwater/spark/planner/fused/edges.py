@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.columns import schema_of
-from slackwater.algebra.instants import instants_of
-from slackwater.algebra.keys import key_of
-from slackwater.algebra.monotonicity import class_of
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import instants_of
+from slackwater.algebra.properties.keys import key_of
+from slackwater.algebra.properties.monotonicity import class_of
 from slackwater.algebra.schema import Field, Schema
 from slackwater.engine.plan import Aggregate, Chained, Edge, Minus, Node, Over, Piped, Streamed, Window, children
 

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import renamed
 from slackwater.algebra.nodes import Project, Select
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Schema
 from slackwater.spark.planner.fused.split import After
 from slackwater.spark.relation import quoted

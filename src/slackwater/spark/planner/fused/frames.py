@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, column_node, columns, name_of, parsed, text
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
 from slackwater.spark.planner.fused.expressions import may_fail
 from slackwater.spark.planner.fused.lowering import FUNCTIONS
@@ -25,7 +25,7 @@ class Ref(tuple[str, str]):
     __slots__ = ()
 
 
-class Source:
+class PlacedScan:
     """A scan at one place of the plan. A view that is read twice has the same scan at two places."""
 
     __slots__ = ("scan",)
@@ -38,7 +38,7 @@ class Source:
 class Origin:
     """A column as an expression over the columns of one scan, by their plain names."""
 
-    source: Source
+    source: PlacedScan
     tree: Tree
 
 
@@ -53,7 +53,7 @@ class Frame:
     schema: Schema
     origins: tuple[Origin | None, ...]
     refs: tuple[Ref, ...]
-    guards: Mapping[Source, tuple[Tree, ...] | None]
+    guards: Mapping[PlacedScan, tuple[Tree, ...] | None]
     ask: Callable[[Origin], Ref]
     build: Callable[[], Plan]
     bare: bool = False
@@ -159,7 +159,7 @@ def _when(conditions: Sequence[Tree], tree: Tree) -> Tree:
     return exp.Case(ifs=[exp.If(this=met, true=tree.copy())])
 
 
-def guarded_by(known: tuple[Tree, ...] | None, origin: Origin | None, source: Source) -> tuple[Tree, ...] | None:
+def guarded_by(known: tuple[Tree, ...] | None, origin: Origin | None, source: PlacedScan) -> tuple[Tree, ...] | None:
     """The conditions that rows of a scan have passed, with one more."""
     if known is None or origin is None or origin.source is not source:
         return None

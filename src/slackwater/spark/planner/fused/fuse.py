@@ -10,13 +10,13 @@ from functools import lru_cache, partial
 
 from pyspark.sql import DataFrame
 
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, emits_changes, walk
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.engine.plan import encode
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKETS
 from slackwater.spark.operator.entry import types_in
-from slackwater.spark.operator.host import Input, Stage, chained, hosted, output
+from slackwater.spark.operator.host import HostInput, Stage, chained, hosted, output
 from slackwater.spark.operator.kernel import RESULT, kernel_of, plain_columns, stage_of
 from slackwater.spark.operator.operator import Make
 from slackwater.spark.planner.fused import changes
@@ -99,7 +99,9 @@ class _Made:
         return partial(stage_of, self.document, number, self.stream)
 
     def blobs(self, rows: DataFrame, clock: DataFrame | None) -> DataFrame:
-        stream = Input(rows.select(*map(quoted, self.whole().inputs[self.stream].names)), clock, self.stages.columns[0])
+        stream = HostInput(
+            rows.select(*map(quoted, self.whole().inputs[self.stream].names)), clock, self.stages.columns[0]
+        )
         about = json.dumps([self.document, self.stages.columns, BUCKETS])
         digest = hashlib.sha256(about.encode()).hexdigest()
         if not self.stages.cuts or not rows.isStreaming:

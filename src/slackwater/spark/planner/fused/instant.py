@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.engine.plan import (
     NUMBERED,
     Aggregate,

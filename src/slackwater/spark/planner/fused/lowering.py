@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from slackwater.algebra import lengths
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, parsed, text
-from slackwater.algebra.instants import instants_of, is_jump
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import Schema
 from slackwater.engine.plan import (
     Aggregate,

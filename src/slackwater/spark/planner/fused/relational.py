@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Schema
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import Aggregate, Distinct, Filter, Item, Join, Over, Project, Step, Window, trees_of

@@ -16,17 +16,17 @@ from itertools import count
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.expressions import Tree, column_node, columns, name_of, parsed, text, type_of
 from slackwater.algebra.nodes import Item, Plan
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field, Schema
 from slackwater.spark.operator.entry import Entry
 from slackwater.spark.planner.fused.expressions import is_small, may_fail
 from slackwater.spark.planner.fused.frames import (
     Frame,
     Origin,
+    PlacedScan,
     Ref,
-    Source,
     column_of,
     compose,
     expr_over,
@@ -182,7 +182,7 @@ class _Divided:
                 raise AssertionError("an Emit is the root of a plan")
 
     def _scan(self, scan: ops.Scan) -> Frame:
-        schema, stream, source = schema_of(scan), self.streams[scan.stream], Source(scan)
+        schema, stream, source = schema_of(scan), self.streams[scan.stream], PlacedScan(scan)
         origins = tuple(Origin(source, column_node(each.name)) for each in schema)
         refs = tuple(Ref((each.qualifier, each.name)) for each in schema)
 

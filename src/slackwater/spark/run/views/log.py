@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
-from slackwater.algebra.columns import schema_of
-from slackwater.algebra.instants import is_jump
 from slackwater.algebra.nodes import Frequency, Plan, inputs
-from slackwater.spark.batches import Batch
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import is_jump
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.relation import quoted
 from slackwater.spark.store import Location
 from slackwater.spark.watermark.policy import TICKS_PER_MS
@@ -43,7 +43,7 @@ class LogSink:
     def open(self, df: DataFrame) -> None:
         self.folder.make()
 
-    def write(self, df: DataFrame, batch: Batch) -> None:
+    def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         # Run the whole batch even if its file exists: its rows must be counted and its state written.
         rows = df.toArrow()
         clock, before = (punctuation_of(self.plan, mark * TICKS_PER_MS) for mark in (batch.punctuation, batch.before))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from slackwater.algebra.columns import schema_of
-from slackwater.algebra.instants import instants_of
 from slackwater.algebra.nodes import (
     Disorder,
     Emit,
@@ -21,6 +19,8 @@ from slackwater.algebra.nodes import (
     inputs,
     with_inputs,
 )
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.properties.instants import instants_of
 from slackwater.algebra.schema import Expr, Field
 from slackwater.spark.planner.obstacles import obstacles
 from slackwater.spark.planner.ways import MANY_COPIES, copies_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from slackwater.algebra.catalog import Pipeline, ViewDef
 from slackwater.algebra.checks import check_final
-from slackwater.algebra.columns import schema_of
 from slackwater.algebra.nodes import Emit, Plan, emits_changes
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.errors import QueryError
 from slackwater.rewrite import rewrite
 from slackwater.spark.planner.fused.fuse import describe
@@ -22,7 +22,7 @@ SIDES = "its late or rejected rows are read, which are those of the stream below
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class ViewReader:
     """A query that may read views. `name` is the name of a pipeline, or `view NAME`."""
 
     name: str
@@ -30,7 +30,7 @@ class Reader:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptView:
     """A kept view: `plan` yields its rows with their times, `run` is this plan over the logs of other views.
 
     `readers` are the plans of its readers: their windows must also be closed when its streams end.
@@ -50,7 +50,7 @@ class Kept:
 class Sharing:
     """The kept views, each after those that it reads; the pipelines over them; and the notes about each query."""
 
-    kept: tuple[Kept, ...]
+    kept: tuple[KeptView, ...]
     pipelines: tuple[Pipeline, ...]
     notes: dict[str, tuple[str, ...]]
 
@@ -62,7 +62,7 @@ def share(
 
     `pipelines` are optimised. `sides` names the pipelines whose late or rejected rows are read.
     """
-    found = _Found(frozenset(sides), [Reader(each.name, each.plan) for each in pipelines])
+    found = _Found(frozenset(sides), [ViewReader(each.name, each.plan) for each in pipelines])
     for number, view in reversed(list(enumerate(views))):
         found.decide(view, frozenset(each.name.lower() for each in views[: number + 1]), keep)
     kept = tuple(found.kept(view) for view in views if view.name.lower() in found.readings)
@@ -81,7 +81,7 @@ class _Found:
     """
 
     sides: frozenset[str]
-    readers: list[Reader]
+    readers: list[ViewReader]
     readings: dict[str, frozenset[str]] = field(default_factory=dict)
     inline: dict[tuple[str, str], str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
@@ -101,17 +101,17 @@ class _Found:
                 able.append(each.name)
         if not refusal and (keep or len(able) >= ENOUGH):
             self.readings[name], self.names[name] = frozenset(able), view.name
-            self.readers.append(Reader(f"view {view.name}", optimised(view)))
+            self.readers.append(ViewReader(f"view {view.name}", optimised(view)))
         else:
             self.inline.update({(each, view.name): "nobody else reads it" for each in able})
 
-    def kept(self, view: ViewDef) -> Kept:
+    def kept(self, view: ViewDef) -> KeptView:
         mine = f"view {view.name}"
         (plan,) = [each.plan for each in self.readers if each.name == mine]
         waiting = [
             each.plan for each in self.readers if view.name.lower() in {v.name.lower() for v in views_in(each.plan)}
         ]
-        return Kept(view, plan, over_logs(plan, self.read_by(mine)), tuple(waiting))
+        return KeptView(view, plan, over_logs(plan, self.read_by(mine)), tuple(waiting))
 
     def read_by(self, reader: str) -> frozenset[str]:
         return frozenset(view for view, readers in self.readings.items() if reader in readers)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from slackwater.errors import InputError, RunError
-from slackwater.spark.options import CHANGELOG, SINK, Kind, Option, Options, Table
+from slackwater.spark.options import CHANGELOG, SINK, Option, OptionKind, Options, OptionTable
 
 if TYPE_CHECKING:
     import psycopg
@@ -18,19 +18,23 @@ PASSWORD = "PGPASSWORD"  # noqa: S105 (the name of a variable)
 CONNECTION = {"host": "host", "port": "port", "database": "dbname", "user": "user", "sslmode": "sslmode"}
 """The options that are passed to libpq, with their names there."""
 MODES, RESTARTS = ("table", "append"), ("refuse", "clear")
-TABLE = Table(
+TABLE = OptionTable(
     "postgres",
     (
-        Option("host", Kind.TEXT, None, "The server; without it, where PostgreSQL's own clients look."),
-        Option("port", Kind.WHOLE, None, "The port of the server.", least=1),
-        Option("database", Kind.TEXT, None, "The database."),
-        Option("user", Kind.TEXT, None, "The user who writes."),
-        Option("sslmode", Kind.TEXT, None, "Whether and how the connection is encrypted, as in libpq."),
-        Option("password_env", Kind.TEXT, None, f"The environment variable with the password; {PASSWORD} without it."),
-        Option("table", Kind.TEXT, None, "The table, perhaps schema.table; without it, the name of the sink."),
-        Option("schema", Kind.TEXT, None, "The schema of the table."),
-        Option("mode", Kind.CHOICE, None, "A changelog keeps a table of live rows, or appends its rows.", MODES),
-        Option("restart", Kind.CHOICE, "refuse", "What a run that begins anew does with rows of another.", RESTARTS),
+        Option("host", OptionKind.TEXT, None, "The server; without it, where PostgreSQL's own clients look."),
+        Option("port", OptionKind.WHOLE, None, "The port of the server.", least=1),
+        Option("database", OptionKind.TEXT, None, "The database."),
+        Option("user", OptionKind.TEXT, None, "The user who writes."),
+        Option("sslmode", OptionKind.TEXT, None, "Whether and how the connection is encrypted, as in libpq."),
+        Option(
+            "password_env", OptionKind.TEXT, None, f"The environment variable with the password; {PASSWORD} without it."
+        ),
+        Option("table", OptionKind.TEXT, None, "The table, perhaps schema.table; without it, the name of the sink."),
+        Option("schema", OptionKind.TEXT, None, "The schema of the table."),
+        Option("mode", OptionKind.CHOICE, None, "A changelog keeps a table of live rows, or appends its rows.", MODES),
+        Option(
+            "restart", OptionKind.CHOICE, "refuse", "What a run that begins anew does with rows of another.", RESTARTS
+        ),
     ),
     SINK,
     prefixes=(CHANGELOG,),

@@ -20,7 +20,7 @@ from pyspark.sql.types import (
 
 from slackwater.algebra.schema import Field
 from slackwater.errors import InputError
-from slackwater.spark.batches import Batch
+from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.rejects import NUL
 from slackwater.spark.io.sinks.postgres.append import Append
 from slackwater.spark.io.sinks.postgres.batches import Written
@@ -66,7 +66,7 @@ class Postgres:
             self.writer = Append(self.server, self._target(fields))
         self.writer.open()
 
-    def write(self, df: DataFrame, batch: Batch) -> None:
+    def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         rows = df.select(*map(_sent, df.schema)).toArrow()
         self.writer.write(rows, Written(self.pipeline, batch.run, batch.number, batch.punctuation))
 

@@ -1,0 +1,55 @@
+"""Follows the queries of a Spark session in a thread of its own, and tells feeds of every batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from threading import Event as Signal
+from threading import Thread
+
+from slackwater.app.live.feeds import events_of
+from slackwater.app.monitor.board import Event, Feed
+from slackwater.app.secrets import without_secrets
+from slackwater.spark.run.follow import Queries
+
+EVERY = 0.5
+"""Seconds between two looks; more looks cost the driver time that batches need."""
+
+
+class Following:
+    """Tells feeds of the batches of all queries of the session, until it is stopped."""
+
+    def __init__(self, feeds: Sequence[Feed], queries: Queries | None = None, every: float = EVERY) -> None:
+        self.feeds = feeds
+        self.queries = queries or Queries()
+        self.every = every
+        self.stopped = Signal()
+        self.thread = Thread(target=self._run, name="slackwater-following", daemon=True)
+
+    def start(self) -> Following:
+        self.thread.start()
+        return self
+
+    def stop(self) -> None:
+        self.stopped.set()
+        self.thread.join(5)
+
+    def look(self) -> None:
+        """Tell of what is new."""
+        for record in self.queries.news():
+            for event in events_of(record):
+                self._tell(event)
+        for name, error in self.queries.ended():
+            state = {"state": "failed", "error": without_secrets({"": error})[""]} if error else {"state": "stopped"}
+            self._tell({"kind": "state", "pipeline": name, **state})
+
+    def _tell(self, event: Event) -> None:
+        for feed in self.feeds:
+            feed(event)
+
+    def _run(self) -> None:
+        while not self.stopped.wait(self.every):
+            try:
+                self.look()
+            except Exception:
+                if self.queries.is_over:
+                    return

@@ -1,0 +1,1 @@
+"""Plans as people read them: explained, optimised, as documents."""

@@ -1,0 +1,1 @@
+"""What the shell does with each statement: the catalog, live answers, completion and history."""

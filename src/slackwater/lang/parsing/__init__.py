@@ -1,0 +1,1 @@
+"""Text to trees: tokens, brackets, statements and queries, and errors with their place."""
