@@ -30,6 +30,8 @@ EVERYTHING = "slackwater.everything"
 """The local property of the batch of a flush in which a changelog releases every row."""
 TICKS = 1_000
 """Spark's watermark counts milliseconds."""
+EPOCH = 0
+"""Where Spark's watermark starts."""
 Make = Callable[[], Hosted]
 
 
@@ -61,8 +63,9 @@ class Operator(StatefulProcessor):
         kept = self.head.get()
         names: set[str] = set()
         kernel = self.make()  # not in init: Spark calls that in a process of its own, to learn what the state is
-        state = kernel.init()
-        if kept is not None:
+        if kept is None:  # Spark's watermark starts in 1970: a row from before is late to its own operators, too
+            state, _ = kernel.step(kernel.init(), {}, EPOCH)
+        else:
             self._check(kept[0])
             names = set(kept[1].split("\n")) - {""}
             state = kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))

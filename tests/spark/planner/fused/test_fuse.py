@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
+from tests.spark import conformance
 from tests.spark.conformance import expected
 from tests.spark.planner.fused.running import found
 
@@ -64,6 +65,25 @@ def test_a_bucket_wakes_when_the_punctuation_moves_by_a_millisecond(spark, tmp_p
     row = {"id": 1, "kind": "a", "v": 2, "x": 0.5, "ts": 5_000, "arrived": 5_000, "host": "h"}
     feed = Feed((FeedBatch((row,), 5_000), FeedBatch((), 6_000)))
     assert found(spark, {"it": plan}, feed, tmp_path) == {"it": Counter([(1, 2)])}
+
+
+def test_a_row_before_1970_is_late_whoever_runs_the_query(spark, tmp_path):
+    """Spark's watermark starts in 1970, as if a punctuation had acted before the first row."""
+    times = (-5, -1, 2, 4)
+    row = {"id": 1, "kind": "a", "v": 2, "x": 0.5, "host": "h"}
+    rows = [row | {"ts": each * SECOND, "arrived": each * SECOND} for each in times]
+    feed = Feed((FeedBatch(tuple(rows[:3]), 3 * SECOND), FeedBatch((rows[3],), 20 * SECOND)))
+    since = Feed((FeedBatch((), 0), FeedBatch((), 0), *feed.batches))
+    plans = {
+        "rows": bound("SELECT id, COUNT(*) AS n, row_time FROM Readings [RANGE 5 TUPLES] GROUP BY id"),
+        "extents": bound("SELECT COUNT(*) AS n, window_end FROM Readings [RANGE 6 seconds SLIDE 3 seconds]"),
+    }
+    answers = {name: expected(plan, {"Readings": since}) for name, plan in plans.items()}
+    assert answers["rows"] == Counter([(1, 1, 2 * SECOND), (1, 2, 4 * SECOND)])
+    assert (2, 3 * SECOND) in answers["extents"]  # one of the two rows before 1970 is late and not lost
+    assert found(spark, plans, feed, tmp_path / "fused") == answers
+    native = conformance.found(spark, plans["extents"], {"Readings": feed}, CATALOG, tmp_path / "native")
+    assert native == answers["extents"]
 
 
 def test_a_batch_dataframe_is_answered_as_a_whole(spark):
