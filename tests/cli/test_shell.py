@@ -31,6 +31,16 @@ def test_statements_from_a_pipe(piped, tmp_path):
     assert piped("").returncode == 0
 
 
+def test_a_line_that_begins_with_a_backslash_is_a_command(piped):
+    text = f"{STREAM}\nSHOW STREAMS;\n\\help\n  \\account\nSHOW VIEWS\n\\drop S;\nSHOW STREAMS;\n\\quit\nSELEC;"
+    shown = piped(text)
+    assert shown.returncode == 0, shown.stderr
+    told = ["a int, ts timestamp", "\\late  ", "no query has run yet", "no views yet", "no streams yet"]
+    places = [shown.stdout.find(each) for each in told]
+    assert -1 not in places and places == sorted(places)
+    assert piped("CREATE SINK k USING json OPTIONS (path 'a\n\\\\help');").returncode == 0
+
+
 def test_the_first_mistake_ends_a_pipe_with_2(piped):
     shown = piped(f"{STREAM} SELEC; CREATE SINK k USING console;")
     assert shown.returncode == 2

@@ -44,7 +44,9 @@ def complete(text: str, catalog: Catalog) -> tuple[int, list[str]]:
     >>> complete("SELECT * FROM Tr", catalog), complete("SELECT sp", catalog)
     ((2, ['Traffic']), (2, ['speed']))
     """
-    statement = split_statements(text)[1]
+    ended, statement = split_statements(text)
+    if ended and ended[-1].startswith("\\"):
+        statement = statement or ended[-1]  # a command has no semicolon: it is still being typed
     if text.lstrip().startswith("\\") and " " not in text.strip():
         return len(text.lstrip()), _beginning(text.strip(), COMMANDS)
     if is_open(statement):

@@ -1,4 +1,4 @@
-"""Text that somebody types: where a statement ends, and whether the last one is complete."""
+"""Text that somebody types: where a statement or a command ends, and whether the last one is complete."""
 
 from __future__ import annotations
 
@@ -7,26 +7,34 @@ import re
 _PARTS = re.compile(
     r"""
     (?P<end>;)
+  | (?P<command>^[ \t]*\\[^\n]*)             # a command of the shell: a line that begins with a backslash
   | --[^\n]*                                   # a comment to the end of the line
   | /\*.*?(?:\*/|(?P<comment>\Z))              # a comment that may not be closed yet
   | '(?:[^'\\]|\\.|'')*(?:'|(?P<text>\Z))      # a text, or a name in quotes
   | "(?:[^"\\]|\\.|"")*(?:"|(?P<quoted>\Z))
   | `(?:[^`]|``)*(?:`|(?P<name>\Z))
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 
 
 def split_statements(text: str) -> tuple[list[str], str]:
-    """Return the statements of a text, each with its semicolon, and what follows the last semicolon.
+    """Return the statements and commands of a text, and what follows the last of them.
+
+    A statement keeps its semicolon. A command is a whole line, and ends a statement that has no semicolon.
 
     >>> split_statements("SELECT ';' FROM S; SET a = 1 -- ;")
     (["SELECT ';' FROM S;"], 'SET a = 1 -- ;')
+    >>> split_statements("SHOW STREAMS;\\n\\\\late\\n\\\\help")
+    (['SHOW STREAMS;', '\\\\late', '\\\\help'], '')
     """
     found, start = [], 0
     for part in _PARTS.finditer(text):
         if part["end"]:
             found.append(text[start : part.end()].strip())
+            start = part.end()
+        elif part["command"]:
+            found += [text[start : part.start()].strip(), part["command"].strip()]
             start = part.end()
     return [each for each in found if each.strip("; \t\r\n")], text[start:].strip()
 

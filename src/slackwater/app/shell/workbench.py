@@ -61,16 +61,15 @@ class Workbench:
         self.summary: Callable[[], None] | None = None
 
     def execute(self, text: str) -> None:
-        """Execute the statements or the command in a text; the first mistake is raised."""
-        if text.lstrip().startswith("\\") or text.strip().lower() in ("exit", "quit", "help"):
-            self._command(text.strip().removeprefix("\\"))
-        else:
-            self._statements(text)
-
-    def _statements(self, text: str) -> None:
-        statements, rest = split_statements(text)
-        for each in [*statements, rest] if rest else statements:
-            self._statement(each)
+        """Execute the statements and the commands in a text; the first mistake is raised."""
+        if text.strip().lower() in ("exit", "quit", "help"):
+            self._command(text.strip())
+            return
+        for each in _parts(text):
+            if each.startswith("\\"):
+                self._command(each.removeprefix("\\"))
+            else:
+                self._statement(each)
 
     def _command(self, text: str) -> None:
         name, _, argument = text.partition(" ")
@@ -81,7 +80,7 @@ class Workbench:
             "late": self._late,
             "quit": _quit,
             "exit": _quit,
-            "read": lambda file: self._statements(read_text(Path(file).expanduser())),
+            "read": self._read,
         }
         if name.lower() not in commands:
             raise InputError(
@@ -91,6 +90,11 @@ class Workbench:
                 hint=nearest(name, commands),
             )
         commands[name.lower()](argument.strip().rstrip(";"))
+
+    def _read(self, file: str) -> None:
+        """Execute the statements of a file, which can hold no commands: a file must not read itself."""
+        for each in _parts(read_text(Path(file).expanduser())):
+            self._statement(each)
 
     def _statement(self, text: str) -> None:
         if found := SHOW.fullmatch(text):
@@ -217,6 +221,11 @@ class Workbench:
             f"there is no stream, view or sink '{name}'",
             hint=nearest(name, known) if known else "declare one",
         )
+
+
+def _parts(text: str) -> list[str]:
+    statements, rest = split_statements(text)
+    return [*statements, rest] if rest else statements
 
 
 def _quit(_: str) -> None:
