@@ -92,6 +92,18 @@ def test_sparks_plan_has_no_secret_of_streams_sinks_or_settings():
     assert masked(script, text) == "Relation [topic=tides, config=***] to db as low:***, ***"
 
 
+@pytest.mark.parametrize(
+    ("secret", "text", "shown"),
+    [
+        ("x", "export PGPASSWORD; password=x x", "export PGPASSWORD; password=*** x"),
+        ("tide", "tides of tide: low:tide@db", "tides of ***: low:***@db"),
+        (SECRET, f"a{SECRET}b", "a***b"),
+    ],
+)
+def test_a_short_secret_is_hidden_only_where_it_stands_alone(secret: str, text: str, shown: str):
+    assert masked(Script(settings={"spark.password": secret}), text) == shown
+
+
 def test_an_error_does_not_quote_a_secret():
     script = Script(settings={"spark.hadoop.fs.s3a.secret.key": SECRET})
     with pytest.raises(RunError) as caught, masked_errors(script):

@@ -26,6 +26,7 @@ def test_the_first_rows_by_the_end_of_their_window_and_how_many_more_there_are()
     lines = shown([Row(n=1.25, window_end=end) for end in reversed(ends * 20)])
     assert lines[0] == "answers, batch 3"
     assert len(lines) == 11 and lines[-1] == "... 1,192 more rows"
+    assert shown([Row(n=1.25, window_end=end) for end in ends[:9]])[-1] == "... 1 more row"
     assert all(line.split() == ["1.25", "2024-01-01", "00:00:00+00:00"] for line in lines[2:-1])
 
 

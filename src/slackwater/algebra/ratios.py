@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from slackwater.errors import QueryError
 
 
@@ -25,13 +27,19 @@ def parse_ratio(value: str | float | None) -> float | None:
 
 
 def _wrong(value: str | float, ratio: float = -1) -> QueryError:
-    hints = {
-        0.0: "no wait is long enough for every row: write a small share such as 0.01%",
-        1.0: "write SLACK 0 to wait for no row",
-    }
+    if re.fullmatch(r"\s*\d+\s*[a-zA-Z]+\s*", str(value)):
+        hint = f"a share of the rows stands here, not a delay: write 1% WITHIN {value} (in Python within='{value}')"
+    elif ratio == 0:
+        hint = "no wait is long enough for every row: write a small share such as 0.01%"
+    elif ratio >= 1 and "%" not in str(value):
+        hint = f"for {value} per cent write '{value}%'; shares are numbers such as 0.01 or texts such as 1%"
+    elif ratio == 1:
+        hint = "to wait for no row write SLACK 0 (in Python slack=0)"
+    else:
+        hint = "write the share of rows that may be late, such as 1%"
     return QueryError(
         "SW-113",
         f"{value} is not a drop ratio",
         expected="a share above 0% and below 100%",
-        hint=hints.get(ratio, "write the share of rows that may be late, such as 1%"),
+        hint=hint,
     )

@@ -12,6 +12,8 @@ from slackwater.errors import InputError, SlackwaterError
 
 HIDDEN = "***"
 """What stands where a secret was."""
+ANYWHERE, ALONE = 8, 4
+"""Characters from which a secret is hidden inside a word, and as a word; a shorter one only after = : / or a quote."""
 _WORDS = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|credential|jaas|auth\.user\.info"
     r"|(?:access|account|api|private|shared|encryption|keystore)[._ -]?key(?!_?name))"
@@ -64,8 +66,20 @@ def masked(script: Script, text: str) -> str:
     parts = [*(each.options for each in script.streams), *(each.options for each in script.sinks), script.settings]
     known = {secret for options in parts for secret in secrets_in(options) if secret}
     for secret in sorted(known, key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
+        text = re.sub(_occurrence(secret), HIDDEN, text)
     return text
+
+
+def _occurrence(secret: str) -> str:
+    """Return the pattern of a secret in a text. A short secret that is part of a word, or is a word, is not meant.
+
+    >>> [bool(re.search(_occurrence("x"), text)) for text in ("export x", "password=x", "'x'")]
+    [False, True, True]
+    """
+    if len(secret) >= ANYWHERE:
+        return re.escape(secret)
+    before = r"(?<!\w)" if len(secret) >= ALONE else r"(?<=[=:/'\"])"
+    return rf"{before}{re.escape(secret)}(?!\w)"
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """`with_disorder_control` under Spark's own operators."""
 
+import logging
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -177,6 +178,8 @@ def test_a_batch_dataframe_is_left_as_it_is(spark):
         ({"event_time": "ts", "arrival": "arrived"}, "SW-430", "arrival"),
         ({"event_time": "ts", "dratio": "101%"}, "SW-113", "101%"),
         ({"event_time": "ts", "dratio": "5"}, "SW-113", "such as 1%"),
+        ({"event_time": "ts", "dratio": 1}, "SW-113", "write '1%'"),
+        ({"event_time": "ts", "dratio": "10 seconds"}, "SW-113", "not a delay: write 1% WITHIN 10 seconds"),
         ({"event_time": "ts", "dratio": -0.1}, "SW-113", "above 0% and below 100%"),
         ({"event_time": "ts", "estimator": "adaptiv"}, "SW-422", "adaptive"),
         ({"event_time": "ts", "idle": "3 rows"}, "SW-223", "30 seconds"),
@@ -185,8 +188,12 @@ def test_a_batch_dataframe_is_left_as_it_is(spark):
         ({"event_time": "ts", "within": "3 seconds"}, "SW-244", "DRATIO"),
     ],
 )
-def test_mistakes_are_told_when_the_query_is_written(stream, options, code, told):
+def test_mistakes_are_told_when_the_query_is_written(stream, options, code, told, monkeypatch):
+    logged = []
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        monkeypatch.setattr(logging.getLogger(name), "handle", logged.append)
     with pytest.raises(SlackwaterError) as caught:
         with_disorder_control(stream, **options)
     assert caught.value.code == code
     assert told in str(caught.value)
+    assert not logged

@@ -127,8 +127,8 @@ class Watch:
             for row in _first(rows):
                 table.add_row(*map(cell_text, row))
             self.console.print(table)
-            if len(rows) > ROWS_SHOWN:
-                self.console.print(f"... {len(rows) - ROWS_SHOWN:,} more rows", style="dim")
+            if more := len(rows[ROWS_SHOWN:]):
+                self.console.print(f"... {more:,} more {'row' if more == 1 else 'rows'}", style="dim")
 
         return show
 

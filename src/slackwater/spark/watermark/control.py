@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -24,6 +25,8 @@ from slackwater.spark.watermark.spec import Spec
 CONTROLLED = "_slackwater_control"
 """The attribute of a controlled DataFrame that says what it controls, and how."""
 READ = "slackwater.read"
+NAME_PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
+"""A part of a name such as a.`t s`, with or without back-quotes."""
 WATERMARKED = "spark.watermarkDelayMs"
 BARRIER = f"{CLOCK} IS NULL AND spark_partition_id() >= 0"
 """Removes the punctuation rows above the watermark. Its second half is always true and not deterministic, so that
@@ -237,13 +240,13 @@ def _column(df: DataFrame, role: str, name: str) -> str:
     """
     if name in df.columns:
         return name
-    try:
-        meant = df.select(name)
+    last = ([""] + [a.replace("``", "`") or b for a, b in NAME_PART.findall(name)])[-1]
+    alike = [each for each in df.columns if each.lower() == last.lower()]
+    try:  # Spark writes what it does not find into its log, and so it is asked only for a name that can be right
+        meant = df.select(name) if alike else df
+        matching = [each for each in alike if df.select(quoted(each)).sameSemantics(meant)]
     except AnalysisException:
         matching = []
-    else:
-        alike = [each for each in df.columns if [each.lower()] == [found.lower() for found in meant.columns]]
-        matching = [each for each in alike if df.select(quoted(each)).sameSemantics(meant)]
     if not matching:
         raise InputError("SW-430", f"there is no column '{name}' for the {role}", hint=nearest(name, df.columns))
     return matching[0]
