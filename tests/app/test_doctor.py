@@ -23,6 +23,7 @@ def told(checkpoint: Path) -> tuple[bool, str]:
 def test_what_is_right_is_listed_and_what_is_not_comes_with_what_to_do(spark, tmp_path: Path):
     right, shown = told(tmp_path / "check")
     assert right, shown
+    assert "shell (prompt_toolkit" in shown
     for line in (f"pyspark {pyspark.__version__}, which is supported", "can import the package", "can be written"):
         assert line in shown
     assert not list((tmp_path / "check").iterdir())

@@ -26,8 +26,8 @@ for asked in (lambda: sw.explain(SQL, format="svg"), Dashboard):
 def test_without_bokeh_and_matplotlib_queries_are_explained_and_pictures_name_their_extra():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
-        "SW-482 pip install 'slackwater[plot]'",
-        "SW-482 pip install 'slackwater[dashboard]'",
+        "SW-482 in the clone: pip install '.[plot]'",
+        "SW-482 in the clone: pip install '.[dashboard]'",
     ]
 
 

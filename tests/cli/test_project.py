@@ -78,6 +78,8 @@ def test_demos_are_listed_and_shown(slackwater):
     assert [line.split()[0] for line in listed] == DEMOS
     assert slackwater("demo", "clicks", "--show").stdout == demo_text("clicks")
     assert slackwater("demo", "sharks").returncode == 2
+    examples = [line.strip(" │") for line in slackwater("demo", "--help").stdout.splitlines()]
+    assert {"slackwater demo", "slackwater demo clicks --show > clicks.sql"} <= set(examples)
 
 
 def test_every_demo_says_what_to_look_at_and_can_be_run(spark, slackwater, tmp_path):

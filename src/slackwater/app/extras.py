@@ -16,5 +16,5 @@ def require(extra: str, packages: Sequence[str], what: str) -> None:
             "SW-482",
             f"{what} needs {' and '.join(lacking)}, which cannot be imported",
             expected=f"the extra '{extra}'",
-            hint=f"pip install 'slackwater[{extra}]'",
+            hint=f"in the clone: pip install '.[{extra}]'",
         )

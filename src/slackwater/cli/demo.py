@@ -27,9 +27,12 @@ def demo(
 ) -> None:
     """Run a query over a stream that is made on the spot, and say what to look at.
 
-    slackwater demo
-    slackwater demo tolls --for '1 minute'
-    slackwater demo clicks --show > clicks.sql
+    Without a name, the demos are listed. A demo runs for 45 seconds, or for the time that --for states; its SQL is a
+    file to start from.
+
+        slackwater demo
+        slackwater demo tolls --for '1 minute'
+        slackwater demo clicks --show > clicks.sql
     """
     from slackwater.app.project import demo_sentences, demo_text
 

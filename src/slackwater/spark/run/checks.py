@@ -27,7 +27,13 @@ from slackwater.spark.shim.workers import Worker, ask_workers, require_workers
 OLDEST_PYTHON = (3, 11)
 OLDEST_JAVA = 17
 PACKAGES = ("slackwater", "pyarrow", "numpy", "pandas", "sqlglot")
-EXTRAS = {"postgres": "psycopg", "kafka": "confluent-kafka", "dashboard": "bokeh", "plot": "matplotlib"}
+EXTRAS = {
+    "postgres": "psycopg",
+    "kafka": "confluent-kafka",
+    "dashboard": "bokeh",
+    "plot": "matplotlib",
+    "shell": "prompt_toolkit",
+}
 
 
 @dataclass(frozen=True, slots=True)

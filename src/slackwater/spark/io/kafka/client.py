@@ -38,7 +38,7 @@ class Client:
                 "SW-494",
                 f"{owner} needs a client of Kafka",
                 expected="the Python package confluent-kafka, or Spark's own connector",
-                hint="pip install 'slackwater[kafka]', or --conf spark.jars.packages="
+                hint="in the clone: pip install '.[kafka]', or --conf spark.jars.packages="
                 "org.apache.spark:spark-sql-kafka-0-10_2.13:VERSION",
             )
         given = {name[len(PREFIX) :]: value for name, value in options.items() if name.lower().startswith(PREFIX)}

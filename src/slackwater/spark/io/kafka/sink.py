@@ -61,7 +61,7 @@ class KafkaSink:
             self._client()
         settings = self._settings()
         if by_spark and settings["transaction"]:
-            hint = "install slackwater[kafka]: Spark's connector has no transactions"
+            hint = "in the clone: pip install '.[kafka]'; Spark's connector has no transactions"
             raise settings.wrong("transaction", "true", "false", hint)
         self._keys(df)
 

@@ -33,7 +33,11 @@ TABLE = OptionTable(
         Option("schema", OptionKind.TEXT, None, "The schema of the table."),
         Option("mode", OptionKind.CHOICE, None, "A changelog keeps a table of live rows, or appends its rows.", MODES),
         Option(
-            "restart", OptionKind.CHOICE, "refuse", "What a run that begins anew does with rows of another.", RESTARTS
+            "restart",
+            OptionKind.CHOICE,
+            "refuse",
+            "Live rows of another checkpoint (EMIT CHANGES): stop or empty the table. Appended rows stay.",
+            RESTARTS,
         ),
     ),
     SINK,
@@ -135,7 +139,7 @@ def _driver() -> Any:
         import psycopg  # noqa: PLC0415 (an extra)
     except ImportError as cause:
         raise InputError(
-            "SW-453", "PostgreSQL needs the package psycopg", hint="pip install 'slackwater[postgres]'"
+            "SW-453", "PostgreSQL needs the package psycopg", hint="in the clone: pip install '.[postgres]'"
         ) from cause
     return psycopg
 
