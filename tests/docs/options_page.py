@@ -108,6 +108,12 @@ Needs the extra `postgres`. Each batch is one transaction, with its number besid
 query with `EMIT CHANGES` keeps a table of the rows that live now; any other appends. A table that is missing is made. What
 is not stated is looked up as `psql` does (`PGHOST`, `PGUSER`, `~/.pgpass`).
 
+The table `slackwater_batches`, in the same schema, remembers what was written, one row per pipeline and checkpoint: `pipeline`, `run`
+(the checkpoint), `batch` (its last batch), `punctuation` (the watermark in that batch: a table of live rows is the answer as of this
+time) and `written`. Do not remove it while the checkpoint lives. A new checkpoint is another `run`, which knows nothing of earlier
+rows: a query that appends adds its rows once more, so empty its table together with the checkpoint. A table of live rows is protected:
+if it has rows of another run, the new run stops (SW-536), unless `restart 'clear'` lets it empty the table.
+
 ```sql
 CREATE SINK present USING postgres OPTIONS (host 'db.example', database 'roads', user 'writer', password_env 'ROADS_PASSWORD');
 ```
