@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from slackwater.defaults import SKEW_SECONDS
 from slackwater.disorder.clock import Times, clamp, minus, ticks_per_second, times
-from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Explaining, Sources, Tallying
+from slackwater.disorder.estimator import NO_PUNCTUATION, Estimator, Excusing, Explaining, Sources, Tallying
 from slackwater.disorder.estimator import estimator as build
 from slackwater.disorder.held import EMPTY, Held, Run, deltas, joined
 from slackwater.disorder.state import pack, unpack
@@ -116,7 +116,10 @@ class Controller:
         if suspects:
             honest = ~suspect
             event, arrival = event[honest], arrival[honest]
-            source = None if source is None else source[honest]
+            if source is not None:
+                wrong, source = source[suspect], source[honest]
+                if isinstance(self._estimator, Excusing):
+                    self._estimator.excuse(wrong, source)
         if not len(event):
             return self._entered(late, suspects, None, self._estimate(event, arrival, source))
         tally = Tally.of(event, arrival)

@@ -51,6 +51,14 @@ class Tallying(Protocol):
 
 
 @runtime_checkable
+class Excusing(Protocol):
+    """An estimator that waits for senders, and can be told which of them have a wrong clock."""
+
+    def excuse(self, wrong: Sources, honest: Sources) -> None:
+        """Take the senders of a batch's suspect rows, and those of its other rows."""
+
+
+@runtime_checkable
 class Explaining(Protocol):
     """An estimator that can explain its punctuation."""
 

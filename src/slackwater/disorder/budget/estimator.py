@@ -49,7 +49,7 @@ class Budget:
 
     __slots__ = (
         "_account", "_delayed", "_dratio", "_first_arrival", "_first_clock", "_latest", "_memory", "_newest",
-        "_now", "_punctuation", "_quick", "_released", "_seen", "_senders", "_settings", "_ticks",
+        "_now", "_punctuation", "_quick", "_released", "_seen", "_senders", "_settings", "_ticks", "excuse",
     )  # fmt: skip
 
     def __init__(
@@ -65,6 +65,7 @@ class Budget:
         self._latest = Latest()
         self._seen = SeenTimes(settings.seen_times)
         self._senders = Senders(IDLE_SECONDS * self._ticks if idle is None else idle, settings)
+        self.excuse = self._senders.excuse
         self._now = self._newest = self._first_arrival = self._first_clock = EARLIEST
         self._delayed = self._released = 0
         self._quick = 0.0  # delay

@@ -41,11 +41,6 @@ class Senders:
     lag, the mean lag beyond that (`usual`), whether it is `behind`, and whether the punctuation is held for it.
     """
 
-    __slots__ = (
-        "_clock", "_settings", "awaited", "began", "behind", "front", "idle", "key", "last", "least", "origin",
-        "rows", "usual",
-    )  # fmt: skip
-
     key: Times
     rows: Times
     began: Times
@@ -76,6 +71,10 @@ class Senders:
         passed, self._clock = clamp(clock - max(self._clock, clock - LATEST // 2)), clock
         self._judge(passed)
         return awaited
+
+    def excuse(self, wrong: Sources, honest: Sources) -> None:
+        """Forget senders that sent suspect rows alone: they are not silent, and nobody knows what they owe."""
+        self._keep(np.flatnonzero(~np.isin(self.key, np.setdiff1d(keys(wrong), keys(honest)))))
 
     def _enrol(self, key: Times) -> None:
         """Follow new senders; where there are too many, in the place of those that are silent beyond the timeout."""
