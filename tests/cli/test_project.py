@@ -29,7 +29,7 @@ def test_a_new_project_tests_and_explains_itself(slackwater, project):
     assert slackwater("test", "cases.md", "--update").returncode == 0
     assert (project / "cases.md").read_text() == before
     assert "DRATIO 1%" in slackwater("explain", "queries.sql").stdout
-    listed = subprocess.run(["make", "help"], capture_output=True, text=True, check=True).stdout
+    listed = subprocess.run(["make", "--no-print-directory", "help"], capture_output=True, text=True, check=True).stdout
     assert [line.split()[1] for line in listed.splitlines()] == [
         "help", "test", "update", "explain", "check", "run", "watch", "clean",
     ]  # fmt: skip

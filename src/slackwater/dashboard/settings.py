@@ -20,7 +20,7 @@ class ServerSettings:
     def of(cls, line: str) -> ServerSettings:
         """Return the settings in a line of JSON.
 
-        >>> Settings.of('{"ports": [8787]}').address
+        >>> ServerSettings.of('{"ports": [8787]}').address
         '127.0.0.1'
         """
         given = json.loads(line)

@@ -33,7 +33,7 @@ class Feed:
     """One stream, as the batches in which it arrives.
 
     >>> Feed.of([{"t": 1}, {"t": 2}], punctuations=[2], cuts=[1])
-    Feed(batches=(Batch(rows=({'t': 1},), punctuation=2), Batch(rows=({'t': 2},), punctuation=None)))
+    Feed(batches=(FeedBatch(rows=({'t': 1},), punctuation=2), FeedBatch(rows=({'t': 2},), punctuation=None)))
     """
 
     batches: tuple[FeedBatch, ...] = ()

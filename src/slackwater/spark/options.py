@@ -114,8 +114,9 @@ class OptionTable:
 class Options:
     """The options that one source or sink was given, by name without regard to case, checked against its table.
 
-    >>> mean, rows = Option("mean", Kind.TIME, "1 second", "The mean."), Option("rows", Kind.WHOLE, None, "How many.")
-    >>> options = Options(Table("tides", (mean, rows)), {"Mean": "0.4 seconds"})
+    >>> mean = Option("mean", OptionKind.TIME, "1 second", "The mean.")
+    >>> rows = Option("rows", OptionKind.WHOLE, None, "How many.")
+    >>> options = Options(OptionTable("tides", (mean, rows)), {"Mean": "0.4 seconds"})
     >>> options["mean"], options["rows"], options.get("rows", 7)
     (400000, None, 7)
     """

@@ -14,7 +14,7 @@ WINDOW = 60_000
 class DelayHistogram:
     """The delays of the rows of one pipeline: of all rows, and of the last minute.
 
-    >>> delays = Delays()
+    >>> delays = DelayHistogram()
     >>> delays.enter(0, [[0, 9, 80], [50, 40, 10]])
     >>> round(upper(delays.at_share(delays.all, 0.95)), 3), delays.at_share(delays.all, 0.1)
     (1.024, 0)

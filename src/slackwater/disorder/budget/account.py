@@ -11,7 +11,7 @@ from slackwater.disorder.state import Fields, Value
 class RatioAccount:
     """Rows allowed, rows late, and the level that follows from them.
 
-    >>> account = Account(0.01)
+    >>> account = RatioAccount(0.01)
     >>> account.enter(100_000, 870)
     >>> account.allowed, round(account.spare), round(account.level, 4)
     (1000.0, 100, 0.01)

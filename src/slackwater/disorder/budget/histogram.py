@@ -46,7 +46,7 @@ class DelayMemory:
     """One place per bucket in every array: rows with a larger score, of all and of recent rows; the least by which
     they exceeded D N, and the dip. Recent rows are forgotten by exp(-rows/span).
 
-    >>> memory = Memory(0.01, span=8_192.0)
+    >>> memory = DelayMemory(0.01, span=8_192.0)
     >>> for late in (0, 8, 0, 8):
     ...     memory.add(np.array([5, 50]), np.array([100 - late, late]))
     >>> round(memory.delay(0.05)), memory.share_above(10)

@@ -16,7 +16,7 @@ from slackwater.disorder.tally import Tally
 class SeenTimes:
     """The last event times, in order and each once.
 
-    >>> seen = Seen(most=8)
+    >>> seen = SeenTimes(most=8)
     >>> seen.enter(Tally.of(np.array([10, 20, 30]), np.array([31, 32, 33])))
     >>> seen.below(27, furthest=10), seen.below(27, furthest=5), seen.below(9, furthest=10)
     (20, 22, 9)

@@ -1,5 +1,6 @@
 """The sources inside Spark: schema as declared, batches as cut, offsets that resume."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
@@ -66,7 +67,7 @@ def test_a_replayed_trace_is_controlled_as_by_the_controller_alone(spark, tmp_pa
     batches = batches_by_time(event, arrival, 40_000)
     punctuation, alone = replayed(batches, controller(0.01, "adaptive", unit="ms"))
     assert (account.rows, account.late) == (alone.rows, alone.late)
-    assert account.punctuation == punctuation[-1]
+    assert account.punctuation == datetime.fromtimestamp(punctuation[-1] / 1_000, UTC)
     assert alone.late_share <= 0.01
     assert account.held_time / account.on_time == pytest.approx(measure(batches, punctuation).mean_hold, rel=0.01)
 
