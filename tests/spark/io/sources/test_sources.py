@@ -1,6 +1,6 @@
 """The sources inside Spark: schema as declared, batches as cut, offsets that resume."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -69,7 +69,9 @@ def test_a_replayed_trace_is_controlled_as_by_the_controller_alone(spark, tmp_pa
     assert (account.rows, account.late) == (alone.rows, alone.late)
     assert account.punctuation == datetime.fromtimestamp(punctuation[-1] / 1_000, UTC)
     assert alone.late_share <= 0.01
-    assert account.held_time / account.on_time == pytest.approx(measure(batches, punctuation).mean_hold, rel=0.01)
+    assert account.held_time / timedelta(milliseconds=1) / account.on_time == pytest.approx(
+        measure(batches, punctuation).mean_hold, rel=0.01
+    )
 
 
 def test_what_a_source_cannot_read_is_told_when_the_stream_is_opened(spark):
