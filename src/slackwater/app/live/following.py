@@ -50,6 +50,6 @@ class Following:
         while not self.stopped.wait(self.every):
             try:
                 self.look()
-            except Exception:
+            except Exception:  # a query may end while it is looked at: the next look goes on without it
                 if self.queries.is_over:
                     return

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 import pyspark
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
@@ -141,7 +142,7 @@ def _loaded(session: SparkSession, name: str) -> Any:
     jvm: Any = session._jvm
     try:
         return jvm.org.apache.spark.util.Utils.classForName(name, False, True)
-    except Exception:  # noqa: BLE001, RUF100 (py4j has its own errors for Java exceptions)
+    except Py4JJavaError:  # this version of Spark has no such class
         return None
 
 
