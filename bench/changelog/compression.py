@@ -15,7 +15,7 @@ import matplotlib.pyplot as plt
 
 from bench.changelog.runs import SECOND, batches, grouped_sum, kernel, rows, stream, twice, where_x, window
 from bench.disorder.report import COLOURS, page, save, table
-from slackwater.engine.changelog.compress import compressed
+from slackwater.engine.changelog.log import compressed
 
 GROUPS = 100
 A_MINUTE = (5_000, 10_000, 20_000, 40_000, 60_000)

@@ -11,7 +11,7 @@ import pyarrow as pa
 from tests.engine.running import plain_rows, through_bytes
 
 from slackwater.algebra.nodes import Plan, Scan, walk
-from slackwater.engine.changelog.boundaries import BoundaryChain, Kernel, changelog_kernel
+from slackwater.engine.changelog.kernel import BoundaryChain, Kernel, changelog_kernel
 from slackwater.engine.changelog.log import TupleLog
 from slackwater.engine.columns.arrays import LATEST
 from slackwater.engine.columns.state import State

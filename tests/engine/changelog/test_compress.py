@@ -15,9 +15,8 @@ from tests.engine.changelog.compositions import compositions
 from tests.engine.changelog.running import given_by, record_batch
 from tests.engine.running import plain_rows
 
-from slackwater.engine.changelog.compress import compressed
 from slackwater.engine.changelog.kernel import ChangelogKernel
-from slackwater.engine.changelog.log import TupleLog, Tuples
+from slackwater.engine.changelog.log import TupleLog, Tuples, compressed
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 

@@ -11,7 +11,7 @@ from tests.engine.changelog.running import given_by, run
 from tests.engine.changelog.trees import INPUTS, E, S, distinct, grouped, kernel, of_k, rows, window
 
 from slackwater.engine.changelog.kernel import ChangelogKernel
-from slackwater.engine.changelog.structures import STRUCTURES, kept
+from slackwater.engine.changelog.living import STRUCTURES, kept
 from slackwater.engine.changelog.timeline import NOTHING, best
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Edge, Join, Minus, Node, Query

@@ -17,7 +17,7 @@ from tests.semantics.endings import ended
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode, Scan, walk
-from slackwater.engine.changelog.boundaries import changelog_kernel
+from slackwater.engine.changelog.kernel import changelog_kernel
 from slackwater.engine.columns import segments
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError

@@ -8,8 +8,7 @@ from tests.engine.changelog.test_laws import check_same, given_by, told
 from tests.engine.changelog.tuples import TUPLES
 from tests.semantics.endings import ended
 
-from slackwater.engine.changelog.boundaries import changelog_kernel
-from slackwater.engine.changelog.kernel import ChangelogKernel
+from slackwater.engine.changelog.kernel import ChangelogKernel, changelog_kernel
 from slackwater.engine.changelog.partitioning import partitioning
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError

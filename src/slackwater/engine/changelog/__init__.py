@@ -2,27 +2,16 @@
 
 `engine/plan.py` describes the tree as data.
 
-structures    the table of what an operator keeps of each input, by the class of that input
-log           tuples with lifetimes, and the changelog of one step
-inputs        streams and incoming changelogs: late rows, refused rows
-sequence      the order of the rows of several streams
-waiting       changes of one input that wait for another
-rowwise       range window, filter, map, union
-living        the live tuples of an edge
-timeline      the points at which a group changes, and the greatest live tuple at each
-codes         the codes of keys with live tuples
-shown         the result that was last sent for each group, and when the next is sent
-best          MIN, MAX, FIRST, LAST, COUNT(DISTINCT) over lifetimes
+log           tuples with lifetimes, the changelog of one step, the net change of a batch
+inputs        streams and incoming changelogs: refused rows, order, changes that wait for another input
+living        the live tuples of an edge, by the class of the edge
+timeline      the points at which a group changes, and the results that are sent there
 calls         aggregate functions over lifetimes
-chained       chains with final answers: subqueries, windows at boundaries
-counted       windows of tuples, and jumping windows
-meeting       windows at boundaries that are read together
-turns         joins of windows that count rows, one instant per row
 aggregate, join, minus
+counted       windows of tuples, jumping windows, and joins of these
+chained       subqueries with final answers, and windows at boundaries that are read together
 operators     builds the operators of a tree and applies them
-kernel        `Changes`: a tree as one kernel
-boundaries    answers that are valid until the next boundary; `changelog_kernel`
+kernel        the kernel of a tree, or of a chain whose answers come at boundaries
 partitioning  the columns by which a tree can be split into buckets
-compress      the net change of a batch
 profiles      the rows of a changelog, as this and other systems write them
 """

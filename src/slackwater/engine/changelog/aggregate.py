@@ -11,14 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.best import NUMBER, GroupMembers
-from slackwater.engine.changelog.calls import Calls
-from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import CODE, LivingTuples, Members, with_code
+from slackwater.engine.changelog.calls import NUMBER, Calls, GroupMembers
+from slackwater.engine.changelog.living import CODE, STRUCTURES, Codes, LivingTuples, Members, with_code
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
-from slackwater.engine.changelog.shown import Results, Sent, Shown
-from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.changelog.timeline import Stretches, Timeline
+from slackwater.engine.changelog.timeline import Results, Sent, Shown, Stretches, Timeline
 from slackwater.engine.columns.arrays import LATEST, Ints, table
 from slackwater.engine.columns.keys import normal
 from slackwater.engine.columns.state import Memory

@@ -1,10 +1,19 @@
-"""Where a tree begins: rows wait for the punctuation, and leave as tuples that live for ever, or until they are ended.
+"""The inputs of a tree: rows wait for the punctuation, then leave in order as tuples with a lifetime.
 
-Incoming changelogs, whose rows carry a change type (docs/design/algebra.md): an insert of a key that lives is refused,
-`update_postimage` replaces a key, a delete of a key that does not live changes nothing. All of it goes by event time:
-a delete that comes late, but before its place is gone, ends what lived at its own time and nothing newer; one that
-comes after is lost, and among the late rows. What happens to a key at one point in time is one change. A column
-`_valid_to`, as EMIT CHANGES writes it, is the bound of its row: a key whose bound has come does not live.
+A row of a stream lives for ever. A row of an incoming changelog carries a change type (docs/design/algebra.md): an
+insert of a live key is refused, `update_postimage` replaces a key, a delete of a key that does not live changes
+nothing. Event time decides: a delete that comes late, but before its place is gone, ends the tuple that lived at its
+own time and nothing newer. A delete that comes after its place is gone is lost, and is among the late rows. All changes
+of a key at one point in time are one change. A column `_valid_to`, as EMIT CHANGES writes it, is the bound of its row:
+the key does not live beyond it.
+
+Order of the rows of several streams: time, arrival, input, and place in the input (language.md). The identity of a
+placed row is three numbers: its time, its arrival (rows without one first) and its number in its stream. A projected
+row keeps this identity, a pair has those of its rows, and a union adds the number of the side. So an operator that
+combines tuples has everything that tells their order. Ordered tuples are numbered anew.
+
+A query has one clock, that of its slowest input. A row that is sampled by time is known only when its slot has passed;
+later changes of other inputs wait until all inputs have reached their time.
 """
 
 from __future__ import annotations
@@ -16,12 +25,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import LivingTuples, with_code
-from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, no_tuples, of_tuples, together
-from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, picked, valid
-from slackwater.engine.columns.keys import normal
+from slackwater.engine.changelog.living import (
+    CODE,
+    START,
+    STRUCTURES,
+    Codes,
+    LivingTuples,
+    numbers,
+    tuples_of,
+    with_code,
+)
+from slackwater.engine.changelog.log import TupleLog, Tuples, arranged, in_order, no_tuples, of_tuples, together
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, ints, picked, valid
+from slackwater.engine.columns.keys import normal, ranked
 from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.hold import RowHold, entered
@@ -161,3 +177,106 @@ def _taken(code: Ints, until: Ints, rows: Tuples, inserts: Bools, lives: Bools) 
 def _among(kind: pa.Array, names: tuple[str, ...]) -> Bools:
     found: Bools = pc.is_in(kind, pa.array(names)).to_numpy(zero_copy_only=False)
     return found
+
+
+PLACE = 3
+"""The count of numbers in a place."""
+
+
+def placed(log: TupleLog, arrival: str | None) -> TupleLog:
+    """Return the rows of a stream with their places as identities."""
+    return replace(log, born=_placed(log.born, arrival), ended=_placed(log.ended, arrival))
+
+
+def _placed(tuples: Tuples, arrival: str | None) -> Tuples:
+    came = np.full(len(tuples), EARLIEST)
+    if arrival is not None:
+        column: pa.Array = tuples.rows.column(arrival)
+        came[valid(column)] = ints(column.drop_null())
+    return replace(tuples, ids=(tuples.start, came, tuples.ids[-1]))
+
+
+class OrderedStream:
+    """Turns the tuples that begin into a stream in sequence order. `by` says which order.
+
+    - `union`: arrival, then side.
+    - `row`: the pairs of a join, by the later row of each pair, then by the left rows, then by the right ones.
+    - `whole`: the pairs of a join at a boundary, by the left rows, then by the right ones.
+    - `columns`: groups and the results of DISTINCT and EXCEPT, by the values of their columns.
+    - `moment`: as `columns`, but tuples keep their identities, because they may still end.
+    """
+
+    def __init__(self, name: str, by: str) -> None:
+        self.name, self.by = name, by
+
+    def step(self, memory: Memory, log: TupleLog) -> TupleLog:
+        if self.by == "moment":
+            return arranged(log, np.lexsort((by_columns(log.born), log.born.start)))
+        born = log.born
+        arrival, keys = self._keys(born)
+        order = np.lexsort((*reversed(keys), born.start))
+        first = memory.number(self.name)
+        memory.put(self.name, first + len(born))
+        born = born.at(order)
+        ids = (born.start, arrival[order], np.arange(first, first + len(born)))
+        return of_tuples(replace(born, ids=ids))
+
+    def _keys(self, rows: Tuples) -> tuple[Ints, list[Ints]]:
+        """Return the arrivals, and the keys that order tuples of equal time."""
+        if self.by == "union":
+            side, _, arrival, number = rows.ids
+            return arrival, [arrival, side, number]
+        none = np.full(len(rows), EARLIEST)
+        if self.by == "columns":
+            return none, [by_columns(rows)]
+        numbers = list(rows.ids[2::PLACE])
+        if self.by == "whole":
+            return none, numbers
+        time, arrival, number = rows.ids[:PLACE]
+        leaf = np.zeros(len(rows), np.int64)
+        for place in range(1, len(numbers)):
+            others = rows.ids[place * PLACE : (place + 1) * PLACE]
+            later = (others[0] > time) | ((others[0] == time) & (others[1] >= arrival))
+            leaf = np.where(later, place, leaf)
+            pairs = zip(others, (time, arrival, number), strict=True)
+            time, arrival, number = (np.where(later, new, old) for new, old in pairs)
+        return arrival, [arrival, leaf, number, *numbers]
+
+
+def by_columns(rows: Tuples) -> Ints:
+    """Return the rank of each tuple in the order of the columns, NULL first."""
+    return ranked([normal(each) for each in rows.rows.columns])
+
+
+class Waiting:
+    """The waiting changes of an input: begun tuples by their start, ended tuples by their end (as their code)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def step(self, memory: Memory, log: TupleLog, upto: int) -> TupleLog:
+        """Add changes, and return those before a time."""
+        born = self._due(memory, f"{self.name}.born", START, with_code(log.born, log.born.start), upto)
+        ended = self._due(memory, f"{self.name}.ended", CODE, with_code(log.ended, log.at), upto)
+        begun = log.born.at(NO_INTS) if born is None else tuples_of(born)
+        if ended is None:
+            return TupleLog(begun, log.ended.at(NO_INTS), NO_INTS, NO_INTS)
+        return TupleLog(begun, tuples_of(ended), numbers(ended, CODE))
+
+    def _due(self, memory: Memory, name: str, clock: str, new: pa.RecordBatch, upto: int) -> pa.RecordBatch | None:
+        due, store = memory.store(name, clock).add(new).due(upto - 1 if upto > EARLIEST else EARLIEST)
+        memory.put_store(name, store)
+        return due
+
+
+class ReadAt:
+    """Answers that wait for the boundary at which they are read. Their time becomes the boundary minus one tick."""
+
+    def __init__(self, name: str, slide: int) -> None:
+        self.waiting = Waiting(f"{name}.waiting")
+        self.slide = slide
+
+    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
+        start = (log.born.start // self.slide + 1) * self.slide - 1
+        read = replace(log.born, start=start, end=start + self.slide)
+        return self.waiting.step(memory, of_tuples(read), span.now)

@@ -13,10 +13,17 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import START, LivingTuples, Members, numbers, tuples_of, with_code
+from slackwater.engine.changelog.living import (
+    START,
+    STRUCTURES,
+    Codes,
+    LivingTuples,
+    Members,
+    numbers,
+    tuples_of,
+    with_code,
+)
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
-from slackwater.engine.changelog.structures import STRUCTURES
 from slackwater.engine.columns.arrays import Bools, Ints, picked, true, valid
 from slackwater.engine.columns.keys import normal
 from slackwater.engine.columns.order import counted, positions, stable

@@ -1,23 +1,155 @@
-"""The live tuples of one edge, kept in the structure that its class needs (structures.py).
+"""The live tuples of one edge: the codes of their keys, and the structure that the class of the edge needs.
 
-All structures keep segments sorted by bound. A list never drops tuples, a queue drops them at its front, an expiry
-order anywhere. A tuple that a negative tuple ends is found by its identity. If its segment is still needed, the
-identity is remembered as dead; a segment is rewritten when half of its tuples are not needed.
+`STRUCTURES` is the table of structures by class. All of them keep segments sorted by bound: a list never drops tuples,
+a queue drops them at its front, an expiry order anywhere. A tuple that a negative tuple ends is found by its identity.
+If its segment is still needed, the identity is remembered as dead; a segment is rewritten when half of its tuples are
+not needed.
+
+A key keeps its code as long as a tuple with the key lives; then the code may be reused.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.log import Tuples, located, no_tuples
-from slackwater.engine.changelog.structures import Structure
 from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
+from slackwater.engine.columns.keys import Keys
 from slackwater.engine.columns.segments import Store, aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
+from slackwater.engine.plan import (
+    Aggregate,
+    Chained,
+    Distinct,
+    Join,
+    Minus,
+    Node,
+    Over,
+    Piped,
+    Query,
+    Read,
+    Source,
+    Turn,
+    Window,
+    children,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """How the live tuples of an edge are kept.
+
+    `expires`: tuples leave at their bound. `ordered`: they leave in the order in which they began, from the front.
+    `indexed`: a negative tuple may end a tuple, which is found by its identity.
+    """
+
+    name: str
+    expires: bool
+    ordered: bool
+    indexed: bool
+
+
+STRUCTURES = {
+    1: Structure("list", expires=False, ordered=True, indexed=False),
+    2: Structure("queue", expires=True, ordered=True, indexed=False),
+    3: Structure("expiry order", expires=True, ordered=False, indexed=False),
+    4: Structure("expiry order and key index", expires=True, ordered=False, indexed=True),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KeptState:
+    """A line of EXPLAIN: an operator, the class and key of its result, and what it keeps of each input."""
+
+    operator: str
+    depth: int
+    level: int
+    key: tuple[str, ...] | None
+    structure: tuple[str, ...]
+
+
+def kept(query: Query) -> list[KeptState]:
+    """Return a line for every operator of a query, parents before children."""
+    return list(_lines(query, query.root, 0))
+
+
+def _lines(query: Query, node: Node, depth: int) -> Iterator[KeptState]:
+    yield KeptState(name_of(node), depth, node.edge.level, node.edge.key, structures_of(query, node))
+    for each in children(node):
+        yield from _lines(query, each, depth + 1)
+
+
+def name_of(node: Node) -> str:
+    """Return the name of an operator in EXPLAIN."""
+    match node:
+        case Over(step=Window() as window) if not window.is_range:
+            return "counted"
+        case Over(step=step):
+            return type(step).__name__.lower()
+    return type(node).__name__.lower()
+
+
+def structures_of(query: Query, node: Node) -> tuple[str, ...]:
+    """Return the structures of an operator, one per input. Operators over single tuples keep nothing."""
+    match node:
+        case Source(input=name):
+            indexed = query.inputs[name].change_type is not None
+            return ("rows beyond the punctuation", *((f"index on {', '.join(node.edge.key or ())}",) * indexed))
+        case Chained() | Piped():
+            return ("what its windows keep",)
+        case Over(step=Window() as window) if not window.is_range:
+            return ("rows held, and rows that wait for the next instant",)
+        case Turn(range=int()):
+            return ("rows of its window",)
+        case Read():
+            return ("rows that wait for the next boundary",)
+        case Over(step=Aggregate()) if node.child.edge.level == 1:
+            return ("a tally per group",)
+        case Over(step=Aggregate() | Distinct()) | Join() | Minus():
+            return tuple(STRUCTURES[each.edge.level].name for each in children(node))
+        case _:
+            return ()
+
+
+class Codes:
+    """The codes of one set of key columns, and the number of live tuples of each."""
+
+    def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
+        self.name = name
+        self.keys = Keys(name, types)
+
+    def size(self, memory: Memory) -> int:
+        """Return the number of codes."""
+        return self.keys.size(memory)
+
+    def counts(self, memory: Memory) -> Ints:
+        """Return for each code the number of live tuples."""
+        counts = np.zeros(self.size(memory), np.int64)
+        known = memory.ints(f"{self.name}.living")[: len(counts)]
+        counts[: len(known)] = known
+        return counts
+
+    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int) -> Ints:
+        """Return the codes of `size` rows with these key columns."""
+        if not columns or not size:
+            return np.zeros(size, np.int64)
+        return self.keys.encode(memory, columns, self.counts(memory) > 0)
+
+    def columns(self, memory: Memory, code: Ints) -> list[pa.Array]:
+        """Return the keys of codes."""
+        return [column.take(pa.array(code)) for column in self.keys.columns(memory)]
+
+    def settle(self, memory: Memory, counts: Ints) -> int:
+        """Store the number of live tuples of each code after a step. Return the number of codes that remain."""
+        size = self.keys.trim(memory, counts > 0)
+        memory.put(f"{self.name}.living", counts[:size])
+        return size
+
 
 CODE, START, END = "code", "start", "end"
 ID, COLUMN = "id:", "column:"

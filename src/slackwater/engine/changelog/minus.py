@@ -12,12 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.codes import Codes
-from slackwater.engine.changelog.living import LivingTuples, Members, with_code
+from slackwater.engine.changelog.living import STRUCTURES, Codes, LivingTuples, Members, with_code
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
-from slackwater.engine.changelog.shown import Results, Sent, Shown
-from slackwater.engine.changelog.structures import STRUCTURES
-from slackwater.engine.changelog.timeline import NOTHING, Stretches, Timeline
+from slackwater.engine.changelog.timeline import NOTHING, Results, Sent, Shown, Stretches, Timeline
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, table
 from slackwater.engine.columns.keys import normal
 from slackwater.engine.columns.order import bounds, counted, firsts, stable

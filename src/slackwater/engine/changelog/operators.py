@@ -1,30 +1,40 @@
-"""The operators of a tree: made from its nodes, and applied to the changelogs of what they read."""
+"""The operators of a tree: checked, made from its nodes, and applied to the changelogs of their children.
+
+Range window, filter, map and union are here: each tuple of their result comes from one tuple of an input, and they keep
+no state. They pass a negative tuple on only if it ends its tuple before the bound that the window gave it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
 
 from slackwater.engine.changelog.aggregate import GroupedAggregate
-from slackwater.engine.changelog.chained import ChainReader, Pipe
+from slackwater.engine.changelog.chained import ChainReader, Meeting, Pipe
 from slackwater.engine.changelog.counted import Counted as CountedWindow
+from slackwater.engine.changelog.counted import TurnStreams as Turning
+from slackwater.engine.changelog.counted import by_time
+from slackwater.engine.changelog.inputs import OrderedStream as InOrder
+from slackwater.engine.changelog.inputs import ReadAt, placed
 from slackwater.engine.changelog.join import Joined
-from slackwater.engine.changelog.log import TupleLog, Tuples, of_tuples
-from slackwater.engine.changelog.meeting import Meeting
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
 from slackwater.engine.changelog.minus import Without
-from slackwater.engine.changelog.rowwise import filtered, numbering, projected, renumbered, streamed, united, windowed
-from slackwater.engine.changelog.sequence import OrderedStream as InOrder
-from slackwater.engine.changelog.sequence import placed
-from slackwater.engine.changelog.turns import TurnStreams as Turning
-from slackwater.engine.changelog.turns import by_time
-from slackwater.engine.changelog.waiting import ReadAt
-from slackwater.engine.columns.arrays import EARLIEST
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Ints, table, true
+from slackwater.engine.columns.rows import ROW_TIME
 from slackwater.engine.columns.state import Memory, State
+from slackwater.engine.expressions.evaluate import evaluate, marks_of
 from slackwater.engine.operators.steps import Span
+from slackwater.engine.operators.steps import projected as values_of
 from slackwater.engine.plan import (
+    NUMBERED,
     Aggregate,
     Chained,
     Distinct,
     Filter,
+    Item,
     Join,
     Minus,
     Node,
@@ -38,13 +48,135 @@ from slackwater.engine.plan import (
     Read,
     Source,
     Streamed,
+    Tree,
     Turn,
     Turns,
     Union,
     Window,
+    ends,
+    trees_of,
     turns_of,
     walk,
 )
+from slackwater.errors import QueryError
+
+
+def check(query: Query) -> Query:
+    """The query itself, or a QueryError that says what is wrong with it."""
+    for node in walk(query.root):
+        if isinstance(node, Source | Chained) and node.input not in query.inputs:
+            raise malformed(f"there is no input {node.input!r}")
+        if ends(node, query.inputs) and node.edge.level < 4:
+            raise malformed(f"tuples of a {type(node).__name__.lower()} may be ended, but its class is not 4")
+        match node:
+            case Over(step=Window() as window) if not window.is_range and node.child.edge.level != 1:
+                raise malformed("only the rows of a stream can be counted")
+    refuse_marks(query.root)
+    return query
+
+
+def malformed(what: str) -> QueryError:
+    return QueryError("SW-360", f"the tree of operators is not well formed: {what}", hint="let the planner make it")
+
+
+def refuse_marks(root: Node) -> None:
+    """Of the marks of an instant a tuple with a lifetime has its start, `row_time`, and no other."""
+    for node in walk(root):
+        trees = trees_of(node.step if isinstance(node, Over) else node) if isinstance(node, Over | Join) else []
+        named = set().union(*map(marks_of, trees)) - (set() if isinstance(node, Join) else {ROW_TIME})
+        if named:
+            raise QueryError(
+                "SW-361",
+                f"'{sorted(named)[0]}' has no meaning for rows that may still change",
+                expected="row_time, or the columns of the input",
+                hint="use the event time column instead",
+            )
+
+
+def windowed(log: TupleLog, length: int) -> TupleLog:
+    """t -> [t, t + r): the lifetime is known at birth."""
+    born, ended = _shortened(log.born, length), _shortened(log.ended, length)
+    return _only(TupleLog(born, ended, log.at, log.of), None, log.at < ended.end)
+
+
+def _shortened(tuples: Tuples, length: int) -> Tuples:
+    last = np.minimum(tuples.start, LATEST - length) + length
+    return Tuples(tuples.rows, tuples.start, np.minimum(tuples.end, last), tuples.ids)
+
+
+def streamed(log: TupleLog, lifetime: int | None) -> TupleLog:
+    """What begins as rows of a stream, whose end nothing before them says."""
+    start = log.born.start
+    end = np.full(len(start), LATEST) if lifetime is None else np.minimum(start, LATEST - lifetime) + lifetime
+    return of_tuples(replace(log.born, end=end))
+
+
+def filtered(log: TupleLog, condition: Tree) -> TupleLog:
+    """The tuples for which the condition is true, and the negatives of those."""
+    return _only(log, _holds(log.born, condition), _holds(log.ended, condition))
+
+
+def _holds(tuples: Tuples, condition: Tree) -> Bools:
+    return true(evaluate(condition, tuples.seen()))
+
+
+def _only(log: TupleLog, born: Bools | None, ended: Bools) -> TupleLog:
+    """Some of what begins (None: all) and some of what is ended."""
+    of = None if log.of is None else log.of[ended]
+    if born is None:
+        return TupleLog(log.born, log.ended.at(ended), log.at[ended], of)
+    if of is not None and not born.all():
+        place = np.append(np.cumsum(born) - 1, -1)
+        of = place[of]
+    return TupleLog(log.born.at(born), log.ended.at(ended), log.at[ended], of)
+
+
+def projected(log: TupleLog, items: Sequence[Item]) -> TupleLog:
+    """Other columns for the same tuples."""
+    return TupleLog(mapped(log.born, items), mapped(log.ended, items), log.at, log.of)
+
+
+def mapped(tuples: Tuples, items: Sequence[Item]) -> Tuples:
+    return tuples.holding(values_of(items, tuples.seen()))
+
+
+def united(left: TupleLog, right: TupleLog) -> TupleLog:
+    """The tuples of both, columns by position; their identities are kept apart by the side they came from."""
+    width = max(len(left.born.ids), len(right.born.ids))
+    born = together(_sided(left.born, 0, width, left.born), _sided(right.born, 1, width, left.born))
+    ended = together(_sided(left.ended, 0, width, left.born), _sided(right.ended, 1, width, left.born))
+    of = None
+    if left.of is not None and right.of is not None:
+        of = np.concatenate([left.of, np.where(right.of < 0, -1, right.of + len(left.born))])
+    return in_order(TupleLog(born, ended, np.concatenate([left.at, right.at]), of))
+
+
+def _sided(tuples: Tuples, side: int, width: int, like: Tuples) -> Tuples:
+    fields = zip(like.rows.schema, tuples.rows.columns, strict=True)
+    rows = table({field.name: column.cast(field.type) for field, column in fields})
+    spare: Ints = np.full(len(tuples), -1)
+    ids = (np.full(len(tuples), side), *tuples.ids, *(spare,) * (width - len(tuples.ids)))
+    return Tuples(rows, tuples.start, tuples.end, ids)
+
+
+# The numbers of rows, from 1 on, as one more column of their tuples.
+
+
+def numbering(log: TupleLog) -> TupleLog:
+    """The rows of an input: their identity counts from 0."""
+    return replace(log, born=_with(log.born, log.born.ids[0] + 1), ended=_with(log.ended, log.ended.ids[0] + 1))
+
+
+def renumbered(memory: Memory, name: str, log: TupleLog) -> TupleLog:
+    """The rows of a stream that come in their order. Kept, under a name: their count."""
+    first = memory.number(name) + 1
+    memory.put(name, first - 1 + len(log.born))
+    return of_tuples(_with(log.born, np.arange(first, first + len(log.born))))
+
+
+def _with(tuples: Tuples, number: Ints) -> Tuples:
+    return tuples.holding(tuples.rows.append_column(NUMBERED, pa.array(number)))
+
 
 Operator = GroupedAggregate | Joined | Without | CountedWindow | ReadAt | InOrder
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.compress import compressed
-from slackwater.engine.changelog.log import LOG_COLUMNS, SIGN, log_of
+from slackwater.engine.changelog.log import LOG_COLUMNS, SIGN, compressed, log_of
 from slackwater.engine.changelog.profiles import written
 from slackwater.spark.operator.blobs import Mapped
 

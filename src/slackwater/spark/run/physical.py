@@ -28,7 +28,7 @@ from slackwater.algebra.nodes import (
     inputs,
 )
 from slackwater.algebra.properties.monotonicity import Class, class_of
-from slackwater.engine.changelog.structures import STRUCTURES
+from slackwater.engine.changelog.living import STRUCTURES
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.planner.fused.fuse import chains, describe
 from slackwater.spark.planner.fused.split import split

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slackwater.engine.changelog.kernel import ChangelogKernel
-from slackwater.engine.changelog.structures import kept
+from slackwater.engine.changelog.living import kept
 from slackwater.engine.plan import (
     Aggregate,
     Chained,

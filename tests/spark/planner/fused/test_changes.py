@@ -12,7 +12,7 @@ from tests.spark.conformance import _plain, found
 
 from slackwater.algebra.nodes import Plan
 from slackwater.app.frames import sql, stream
-from slackwater.engine.changelog.boundaries import changelog_kernel
+from slackwater.engine.changelog.kernel import changelog_kernel
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite

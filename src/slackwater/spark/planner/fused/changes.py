@@ -15,11 +15,11 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.algebra.policies import effective
-from slackwater.engine.changelog.boundaries import BoundaryChain, changelog_kernel
+from slackwater.engine.changelog.kernel import BoundaryChain, changelog_kernel
+from slackwater.engine.changelog.living import KeptState
 from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import PROFILES, check_profile, check_upserts
-from slackwater.engine.changelog.structures import KeptState
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import Boundaries, decode, encode

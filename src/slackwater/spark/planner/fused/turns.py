@@ -25,7 +25,7 @@ from slackwater.spark.planner.fused.sequence import in_sequence
 
 
 def in_turn(node: Node) -> Node:
-    """The same operators, the join in the order of its instants (engine.changelog.turns)."""
+    """The same operators, the join in the order of its instants (engine.changelog.counted)."""
     if isinstance(node, Join):
         return Turns(Edge(1, node.edge.key), _turned(node))
     return with_children(node, *map(in_turn, children(node)))
