@@ -1,0 +1,1 @@
+"""Draws the pictures of the guide into docs/images/guide: `python -m tools.pictures`."""
