@@ -26,3 +26,7 @@ BENCHMARKS = {
     "kafka": "bench.spark.kafka",
     "monitoring": "bench.spark.monitoring",
 }
+
+
+class BenchmarkRefused(Exception):  # noqa: N818 (nothing went wrong: it did not start)
+    """A benchmark cannot run as a whole, and so does not run; the message says what is missing."""

@@ -7,7 +7,7 @@ import importlib
 import sys
 import time
 
-from bench import BENCHMARKS
+from bench import BENCHMARKS, BenchmarkRefused
 
 
 def main() -> int:
@@ -20,20 +20,29 @@ def main() -> int:
     unknown = [name for name in asked.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}")
+    refused = []
     for name in asked.names or BENCHMARKS:
         module = importlib.import_module(BENCHMARKS[name])
         if asked.list:
             print(f"{name:16} {module.__doc__.strip().splitlines()[0]}")
-        else:
-            run(name, module)
-    return 0
+        elif not run(name, module):
+            refused.append(name)
+    if refused:
+        print(f"\nNOT RUN: {', '.join(refused)}", file=sys.stderr)
+    return 1 if refused else 0
 
 
-def run(name: str, module: object) -> None:
+def run(name: str, module: object) -> bool:
+    """Run a benchmark; return whether it ran."""
     print(f"\n=== {name}: {module.__doc__.strip().splitlines()[0]}", flush=True)
     started = time.perf_counter()
-    module.main()
+    try:
+        module.main()
+    except BenchmarkRefused as reason:
+        print(f"=== {name}: NOT RUN: {reason}", file=sys.stderr, flush=True)
+        return False
     print(f"=== {name}: {time.perf_counter() - started:.1f} s", flush=True)
+    return True
 
 
 if __name__ == "__main__":

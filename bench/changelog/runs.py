@@ -10,21 +10,21 @@ import pyarrow as pa
 from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.log import TupleLog
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Call,
-    Distinct,
+    DistinctStep,
     Edge,
-    Filter,
+    EnginePlan,
+    FilterStep,
     Input,
-    Item,
-    Join,
-    Length,
-    Minus,
+    JoinLogs,
+    MinusLogs,
+    NamedTree,
     Over,
-    Project,
-    Query,
+    ProjectStep,
+    Size,
     Source,
-    Window,
+    WindowStep,
     walk,
 )
 
@@ -38,36 +38,38 @@ def stream(name):
 
 
 def window(child, seconds):
-    return Over(Edge(2), child, Window(Length(seconds * SECOND, True)))
+    return Over(Edge(2), child, WindowStep(Size(seconds * SECOND, True)))
 
 
 def only_k(child):
-    return Over(Edge(child.edge.level), child, Project((Item("k", K, "int"),)))
+    return Over(Edge(child.edge.level), child, ProjectStep((NamedTree("k", K, "int"),)))
 
 
 def where_x(child):
-    return Over(Edge(child.edge.level), child, Filter((">=", X, ("literal", 0, "int"))))
+    return Over(Edge(child.edge.level), child, FilterStep((">=", X, ("literal", 0, "int"))))
 
 
 def grouped_sum(child):
-    return Over(Edge(4, ("k",)), child, Aggregate((Item("k", K, "int"),), (Call("total", "sum", (X,), "bigint"),)))
+    return Over(
+        Edge(4, ("k",)), child, AggregateStep((NamedTree("k", K, "int"),), (Call("total", "sum", (X,), "bigint"),))
+    )
 
 
 def twice(child):
-    doubled = Item("twice", ("+", ("column", "total"), ("column", "total")), "bigint")
-    return Over(Edge(4, ("k",)), child, Project((Item("k", K, "int"), doubled)))
+    doubled = NamedTree("twice", ("+", ("column", "total"), ("column", "total")), "bigint")
+    return Over(Edge(4, ("k",)), child, ProjectStep((NamedTree("k", K, "int"), doubled)))
 
 
 def distinct(child):
-    return Over(Edge(3, ("k",)), child, Distinct())
+    return Over(Edge(3, ("k",)), child, DistinctStep())
 
 
 def minus(left, right):
-    return Minus(Edge(4, ("k",)), left, right)
+    return MinusLogs(Edge(4, ("k",)), left, right)
 
 
 def joined(left, right):
-    return Join(Edge(3), left, right, ("k", "x", "ts", "k2", "x2", "ts2"), ((K, K),))
+    return JoinLogs(Edge(3), left, right, ("k", "x", "ts", "k2", "x2", "ts2"), ((K, K),))
 
 
 def inputs_of(query):
@@ -87,7 +89,9 @@ def rows(count, keys, gap, seed=1):
 
 
 def kernel(query, **options):
-    return ChangelogKernel(Query({name: INPUT for name in ("S", "R") if name in inputs_of(query)}, query), **options)
+    return ChangelogKernel(
+        EnginePlan({name: INPUT for name in ("S", "R") if name in inputs_of(query)}, query), **options
+    )
 
 
 def batches(given: dict[str, pa.RecordBatch], size: int, gap: int) -> Iterator[tuple[dict[str, pa.RecordBatch], int]]:

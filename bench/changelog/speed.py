@@ -16,7 +16,7 @@ import pyarrow as pa
 from bench.changelog.runs import MS, X, distinct, grouped_sum, inputs_of, joined, kernel, minus, only_k, stream, window
 from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.columns.state import State
-from slackwater.engine.plan import Aggregate, Call, Edge, Input, Item, Over, Project, Query, Source
+from slackwater.engine.plan import AggregateStep, Call, Edge, EnginePlan, Input, NamedTree, Over, ProjectStep, Source
 
 ROWS, BATCH, KEYS = 1_000_000, 100_000, (1, 1_000, 100_000)
 S, R = stream("S"), stream("R")
@@ -25,12 +25,14 @@ E = Source(Edge(4, ("k",)), "E")
 
 
 def grouped(child, function, key="k"):
-    return Over(Edge(4, ("g",)), child, Aggregate((Item("g", ("column", key), "int"),), (Call("a", function, (X,)),)))
+    return Over(
+        Edge(4, ("g",)), child, AggregateStep((NamedTree("g", ("column", key), "int"),), (Call("a", function, (X,)),))
+    )
 
 
 def thousandth(child):
-    group = Item("g", ("%", ("column", "k"), ("literal", 1000, "int")), "int")
-    return Over(Edge(child.edge.level), child, Project((group, Item("x", X, "int"))))
+    group = NamedTree("g", ("%", ("column", "k"), ("literal", 1000, "int")), "int")
+    return Over(Edge(child.edge.level), child, ProjectStep((group, NamedTree("x", X, "int"))))
 
 
 QUERIES = {
@@ -63,7 +65,7 @@ def edits(count, keys):
 def run(query, keys, count=ROWS, size=BATCH, gap=MS, **options):
     """Rows a second of one core, changes, and what is kept."""
     if "E" in inputs_of(query):
-        made, given = ChangelogKernel(Query({"E": EDITS}, query), **options), {"E": edits(count, keys)}
+        made, given = ChangelogKernel(EnginePlan({"E": EDITS}, query), **options), {"E": edits(count, keys)}
     else:
         made = kernel(query, **options)
         sides = list(made.query.inputs)

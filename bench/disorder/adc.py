@@ -43,9 +43,9 @@ class AdHocInRows(AdHoc):
 
 def main() -> None:
     ESTIMATORS["adhoc/theta"] = AdHocInRows
+    hard = elsewhere(ELSEWHERE, (0.05, 0.01))
     stream = mid_stream(streams.normal(10_400, mu=3.0, sigma=1.0, rate=20.0, seed=11), 10_000)
     found = {(name, dratio): by_row(stream, dratio, name) for name in NAMES for dratio in RATIOS}
-    hard = elsewhere(ELSEWHERE, (0.05, 0.01))
     page(
         "adc-figure-5",
         "# ADC, figure 5: the adaptive measure against the ad hoc one",

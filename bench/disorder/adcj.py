@@ -63,6 +63,7 @@ def started(stream, middle):
 
 
 def main() -> None:
+    hard = elsewhere(ELSEWHERE, (0.01, 0.001))
     five = {
         (every, w): run(changing(every), 0.01, "two-max", rows=BATCH, window=w) for every in PERIODS for w in WINDOWS
     }
@@ -74,7 +75,6 @@ def main() -> None:
         name: {(key, d): run(stream, d, name, rows=BATCH) for key, stream in made.items() for d in RATIOS}
         for name in OURS
     }
-    hard = elsewhere(ELSEWHERE, (0.01, 0.001))
     page(
         "adcj-figures-5-to-7",
         "# ADC-J, figures 5 to 7: the periodic method against two-max",

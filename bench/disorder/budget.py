@@ -22,7 +22,7 @@ from itertools import product
 import numpy as np
 
 from bench.disorder.drawn import drawn
-from bench.disorder.runs import TRACES
+from bench.disorder.runs import trace_files
 from bench.disorder.unseen import UNSEEN
 from slackwater.disorder import controller
 from slackwater.disorder.replay.replaying import Batches, Ints, batches_by_rows, late_rows, replay
@@ -61,7 +61,7 @@ class Result:
 def recorded() -> list[DisorderedStream]:
     """The traces beside the repository, with and without their senders."""
     found = []
-    for path in sorted(TRACES.glob("*.csv.gz")):
+    for path in trace_files():
         table = Trace(str(path), "event_ms", "arrival_ms", "ms").table()
         event, arrival = (table[name].cast("int64").to_numpy() // 1_000 for name in ("event_ms", "arrival_ms"))
         sender = np.unique(table["source"].to_numpy(zero_copy_only=False), return_inverse=True)[1]

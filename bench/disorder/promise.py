@@ -5,6 +5,7 @@
     python -m bench budget --first 1000        others: from this seed on
     python -m bench budget --thin              each stream at one ratio only
     python -m bench budget --without PART      without a part of the design; `all`: without each part in turn
+    python -m bench budget --aims 0.5,0.25     told to keep half and a quarter of D, and the best of these per stream
 
 Kept: at most D N rows are late at the end (10 more where D N is below 50: that few are chance), and at every point
 from D N = 100 on at most 1.2 D N. Hold: against the best
@@ -12,12 +13,17 @@ constant delay that keeps D in hindsight, the better of both forms.
 
 Some late rows nothing could foresee: those that are late even for a rule that always waits as long as the longest delay
 so far. A run that misses only because of such rows counts as not to be foreseen.
+
+The premium of a missed run: how many times as long the rows before its largest loss are held by a constant delay that
+keeps its ratio as by their own best constant. Until the loss nothing told the stream from a calm one: a rule that keeps
+the ratio pays as much on calm streams.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,14 +32,15 @@ from bench.disorder.wide import Case, cases
 from bench.disorder.without import PARTS
 from slackwater.disorder import controller
 from slackwater.disorder.budget.settings import DEFAULT, Settings
-from slackwater.disorder.replay.replaying import Batches, Bools, Ints, late_rows, replay
-from slackwater.disorder.replay.yardsticks import best_of_constants
+from slackwater.disorder.replay.replaying import Batches, Bools, Ints, late_rows, measure, replay
+from slackwater.disorder.replay.yardsticks import best_of_constants, newest, scores
 
 UNITS = {1: "s", 1_000: "ms", 1_000_000: "us"}
 COUNTED_FROM = 100  # D N: from here on the ratio is looked at on the way
 ON_THE_WAY = 1.2  # times D N that may be late on the way
 FEW, CHANCE = 50, 10  # where D N is below FEW, CHANCE rows more may be late at the end
 SKEW_SECONDS = 300
+AS_IT_IS = "as it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class Outcome:
     foreseen: bool
     hold: float
     best: float
+    premium: float
 
     @property
     def ratio(self) -> float:
@@ -63,10 +71,10 @@ def best_hold(case: Case) -> float:
     return best_of_constants(case.batches, int(case.dratio * len(case.stream)), honest).measures.mean_hold
 
 
-def run(case: Case, best: float, settings: Settings = DEFAULT) -> Outcome:
-    """Replay a case through a controller."""
+def run(case: Case, best: float, settings: Settings = DEFAULT, aim: float = 1.0) -> Outcome:
+    """Replay a case through a controller that is told to keep `aim` times the ratio."""
     stream, batches, dratio = case.stream, case.batches, case.dratio
-    punctuation, found = replay(batches, controller(dratio, unit=UNITS[stream.ticks], settings=settings))
+    punctuation, found = replay(batches, controller(aim * dratio, unit=UNITS[stream.ticks], settings=settings))
     late = late_rows(batches, punctuation)
     kept = keeps(late, dratio)
     return Outcome(
@@ -81,6 +89,7 @@ def run(case: Case, best: float, settings: Settings = DEFAULT) -> Outcome:
         kept or not keeps(late & ~late_rows(batches, careful(batches)), dratio),
         found.mean_hold / stream.ticks,
         best / stream.ticks,
+        1.0 if kept else premium(batches, late, dratio),
     )
 
 
@@ -101,6 +110,32 @@ def careful(batches: Batches) -> Ints:
     """Punctuations that lie the longest delay so far behind the arrival clock."""
     longest = np.maximum.accumulate(batches.arrival - batches.event)[batches.ends - 1]
     return np.maximum.accumulate(batches.clock - longest)
+
+
+def premium(batches: Batches, late: Bools, dratio: float) -> float:
+    """Return how many times as long the rows before the largest loss are held at a delay that keeps the ratio."""
+    lost = int(np.argmax(np.bincount(batches.batch_of, late)))
+    ends, latest = batches.ends[:lost], newest(batches)
+    score = scores(batches, latest, latest)
+    delays = np.unique(score[score >= 0])
+    enough = bisect_left(delays, True, key=lambda delay: keeps(score > delay, dratio))
+    if not lost or enough == len(delays):
+        return 1.0
+    rows = ends[-1]
+    before = Batches(batches.event[:rows], batches.arrival[:rows], None, ends, batches.clock[:lost])
+    calm = best_of_constants(before, int(dratio * rows)).measures.mean_hold
+    return measure(before, latest[:lost] - delays[enough]).mean_hold / max(calm, 1e-9)
+
+
+def by_kind(found: list[Outcome]) -> Iterator[str]:
+    """Yield a line per kind of stream, as `summary` has it for all."""
+    for kind in sorted({each.name.split()[1] for each in found}):
+        yield f"{kind:24} {summary([each for each in found if each.name.split()[1] == kind])}"
+
+
+def best_aims(runs: Iterable[tuple[Outcome, ...]]) -> list[Outcome]:
+    """Return, for each stream, the run with the shortest hold of those that kept the ratio; of all if none did."""
+    return [min(each, key=lambda run: (not run.kept, run.hold)) for each in runs]
 
 
 def summary(found: list[Outcome]) -> str:
@@ -129,7 +164,8 @@ def names_cost(found: list[Outcome]) -> str:
 
 
 def show(each: Outcome) -> str:
-    mark = "" if each.kept else "  MISSED" if each.foreseen else "  missed, not to be foreseen"
+    missed = f"  {'MISSED' if each.foreseen else 'missed, not to be foreseen'}, premium {each.premium:.2f}"
+    mark = "" if each.kept else missed
     return (
         f"{each.name:14} {'named' if each.named else '':5} {each.rows:7,} rows {each.batches:5} batches "
         f"{each.dratio:6.1%} {each.late / each.rows:8.3%} worst {each.worst:5.2f} hold {each.hold:9.3f} s of "
@@ -137,12 +173,15 @@ def show(each: Outcome) -> str:
     )
 
 
-def outcomes(seeds: range, parts: list[str], *, thin: bool) -> Iterator[tuple[str, Outcome]]:
-    """Every case as it is (by the name of no part) and without each of these parts."""
+def outcomes(seeds: range, parts: list[str], aims: list[float], *, thin: bool) -> Iterator[tuple[str, Outcome]]:
+    """Every case as it is, without each of these parts, and at each of these aims."""
     for case in cases(seeds, thin=thin):
         best = best_hold(case)
-        for part in ["", *parts]:
-            yield part, run(case, best, PARTS[part] if part else DEFAULT)
+        yield AS_IT_IS, run(case, best)
+        for part in parts:
+            yield f"without {part}", run(case, best, PARTS[part])
+        for aim in aims:
+            yield f"aim {aim}", run(case, best, aim=aim)
 
 
 def main() -> None:
@@ -151,16 +190,22 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the seed of the first one")
     parser.add_argument("--thin", action="store_true", help="each stream at one ratio only")
     parser.add_argument("--without", default="", metavar="PART", help=", ".join(["all", *PARTS]))
+    parser.add_argument("--aims", default="", metavar="TIMES", help="multiples of D to tell the controller")
     asked, _ = parser.parse_known_args()
     parts = list(PARTS) if asked.without == "all" else [part for part in asked.without.split(",") if part]
-    found: dict[str, list[Outcome]] = {part: [] for part in ["", *parts]}
-    for part, outcome in outcomes(range(asked.first, asked.first + asked.streams), parts, thin=asked.thin):
-        found[part].append(outcome)
-        if not part:
+    aims = [float(aim) for aim in asked.aims.split(",") if aim]
+    found: dict[str, list[Outcome]] = {}
+    seeds = range(asked.first, asked.first + asked.streams)
+    for way, outcome in outcomes(seeds, parts, aims, thin=asked.thin):
+        found.setdefault(way, []).append(outcome)
+        if way == AS_IT_IS:
             print(show(outcome), flush=True)
-    print(f"{'as it is':24} {summary(found[''])}\n{'':24} {names_cost(found[''])}")
-    for part in parts:
-        print(f"without {part:16} {summary(found[part])}")
+    if aims:
+        ways = [AS_IT_IS, *(f"aim {aim}" for aim in aims)]
+        found["best aim per stream"] = best_aims(zip(*(found[way] for way in ways), strict=True))
+    print("\n".join(by_kind(found[AS_IT_IS])), names_cost(found[AS_IT_IS]), sep="\n")
+    for way, each in found.items():
+        print(f"{way:24} {summary(each)}")
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bench import BenchmarkRefused
 from slackwater.disorder import ESTIMATORS, controller
 from slackwater.disorder.replay.replaying import batches_by_rows, replay
 from slackwater.disorder.replay.yardsticks import best_of_constants
@@ -18,7 +19,9 @@ from slackwater.testing.disordered import DisorderedStream
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT.parent / "shared" / "traces"
-"""Recorded streams, where there are some beside the repository: `source,event_ms,arrival_ms`, gzipped CSV."""
+"""The folder of the recorded streams, beside the repository: `source,event_ms,arrival_ms`, gzipped CSV."""
+RECORDED = ("umts-phones-1", "umts-phones-3", "windows-logs-1")
+"""The recorded streams. The written figures are about all of them, so a benchmark is refused if one is missing."""
 
 OURS = tuple(name for name in ("budget",) if name in ESTIMATORS)
 """What the papers' estimators are shown beside."""
@@ -81,7 +84,15 @@ def hard_streams() -> tuple[DisorderedStream, ...]:
         streams.bursts(HARD_ROWS, seed=4),
         streams.outage(HARD_ROWS, seed=5),
     )
-    return (*made, *(recorded(path) for path in sorted(TRACES.glob("*.csv.gz"))))
+    return (*made, *map(recorded, trace_files()))
+
+
+def trace_files() -> list[Path]:
+    """Return the files of the recorded streams; end with an error that names those that are missing."""
+    files = [TRACES / f"{name}.csv.gz" for name in RECORDED]
+    if missing := [file.name for file in files if not file.exists()]:
+        raise BenchmarkRefused(f"recorded streams are missing in {TRACES}: {', '.join(missing)}")
+    return files
 
 
 def recorded(path: Path) -> DisorderedStream:

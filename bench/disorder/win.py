@@ -55,6 +55,7 @@ def with_early_stragglers(extra):
 
 
 def main() -> None:
+    hard = elsewhere({name: {"name": name} for name in NAMES}, (0.05, DRATIO))
     seven = {
         (rows, number, name, start): by_row(data_set(number, rows, start), DRATIO, name)
         for start in STARTS
@@ -63,7 +64,6 @@ def main() -> None:
         for name in NAMES
     }
     eight = {(extra, name): by_row(with_early_stragglers(extra), DRATIO, name) for extra in EXTRA for name in NAMES}
-    hard = elsewhere({name: {"name": name} for name in NAMES}, (0.05, DRATIO))
     page(
         "win-figures-7-and-8",
         "# WIN, figures 7 and 8: the adaptive measure against the largest delay seen",

@@ -7,7 +7,7 @@ import tracemalloc
 
 import numpy as np
 
-from slackwater.spark.watermark.policy import stated
+from slackwater.spark.watermark.policy import policy_of
 from slackwater.spark.watermark.punctuate import Controlled
 from slackwater.spark.watermark.readings import ADDED_UP, Batch, Reading, read
 
@@ -34,7 +34,7 @@ def main() -> None:
 
 def timed(parts: list[bytes]) -> tuple[float, float]:
     """Return the seconds of processor time that it takes to merge the readings, and to step the controller too."""
-    controlled = Controlled(stated("1%"), in_arrival_order=True, kept=None)
+    controlled = Controlled(policy_of("1%"), in_arrival_order=True, kept=None)
     event, arrival = rows(0, batch=0)
     controlled.enter(Reading(Batch(ROWS, event, arrival)))
     began = time.process_time()

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from slackwater.algebra.schema import Field
 from slackwater.spark.io.sinks.postgres.append import Append
-from slackwater.spark.io.sinks.postgres.batches import Written
+from slackwater.spark.io.sinks.postgres.batches import WrittenBatch
 from slackwater.spark.io.sinks.postgres.keyed import Keyed
 from slackwater.spark.io.sinks.postgres.server import Server
 from slackwater.spark.io.sinks.postgres.table import Target
@@ -56,13 +56,13 @@ def changes(number: int, size: int, keys: int) -> pa.Table:
     )
 
 
-def rate(name: str, write: Callable[[pa.Table, Written], None], batches: int, size: int, keys: int) -> float:
+def rate(name: str, write: Callable[[pa.Table, WrittenBatch], None], batches: int, size: int, keys: int) -> float:
     """Rows a second, the first batch apart, which finds an empty table. Under one name a batch is written once."""
     tables = [changes(number, size, keys) for number in range(batches + 1)]
-    write(tables[0], Written(name, "run", 0))
+    write(tables[0], WrittenBatch(name, "run", 0))
     began = time.perf_counter()
     for number, table in enumerate(tables[1:], 1):
-        write(table, Written(name, "run", number, number * 1_000))
+        write(table, WrittenBatch(name, "run", number, number * 1_000))
     return batches * size / (time.perf_counter() - began)
 
 
@@ -80,14 +80,14 @@ def check(connection: psycopg.Connection, batches: int, size: int, keys: int) ->
     assert connection.execute("SELECT count(*) FROM appended").fetchone() == ((batches + 1) * size,)
 
 
-def one_by_one(server: Server, table: str) -> Callable[[pa.Table, Written], None]:
+def one_by_one(server: Server, table: str) -> Callable[[pa.Table, WrittenBatch], None]:
     """The same upserts and deletes, one statement per row, one transaction per batch."""
     names = [field.name for field in FIELDS]
     new = ", ".join(f"{name} = EXCLUDED.{name}" for name in names[1:])
     slots = ", ".join(["%s"] * len(names))
     upsert = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({slots}) ON CONFLICT (segment) DO UPDATE SET {new}"  # noqa: S608
 
-    def write(rows: pa.Table, written: Written) -> None:
+    def write(rows: pa.Table, written: WrittenBatch) -> None:
         with server.transaction() as connection, connection.cursor() as cursor:
             for row in rows.to_pylist():
                 if row["_change_type"] == "delete":

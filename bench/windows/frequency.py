@@ -3,6 +3,7 @@
 `RANGE W TUPLES, FREQUENCY F TUPLES`, AVG, over rows in order, as in the paper. The window-id approach numbers the rows,
 gives each a copy for every window that it is in, and groups the copies by window id: the same check of the order and
 the same aggregate, so that only the sampling differs. The answers are compared. Processor time, in turns, best of five.
+The process keeps the memory that it frees: without that, page faults of newly allocated arrays decide the ratio.
 Then the same over rows that are up to 50 ms out of order, which both have to hold back and put in order.
 
 Figure 5: mixed jumping windows, RANGE in seconds and FREQUENCY in tuples, which window ids cannot express: milliseconds
@@ -11,6 +12,7 @@ per answer. `python -m bench.windows.frequency --pages` writes docs/experiments/
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import time
 
@@ -18,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from bench.windows.kernels import MS, SECOND, K, X, kernel, ticks, tuples, window
-from slackwater.engine.plan import Aggregate, Call
+from slackwater.engine.plan import AggregateStep, Call
 
 ROWS, BATCH, KEYS = 600_000, 200_000, 100
 FREQUENCIES = (100, 1_000, 10_000, 100_000)
@@ -27,6 +29,13 @@ SPANS = (1, 10, 60)
 TURNS = 5
 LATEST = 50
 """Milliseconds that a row of the disordered stream can be late."""
+
+
+def keep_freed_memory():
+    """Tell glibc to reuse the memory of large arrays instead of returning it to the system."""
+    trim_threshold, mmap_threshold = -1, -3  # names of mallopt(3)
+    for threshold in (trim_threshold, mmap_threshold):
+        ctypes.CDLL(None).mallopt(threshold, 2**30)
 
 
 def ordered_rows():
@@ -54,7 +63,7 @@ def punctuations(given):
 
 
 def average(grouped):
-    return Aggregate((K,) if grouped else (), (Call("a", "avg", (X,), "double"),))
+    return AggregateStep((K,) if grouped else (), (Call("a", "avg", (X,), "double"),))
 
 
 def pushed(length, every, grouped):
@@ -155,6 +164,7 @@ def costs():
 
 
 def main():
+    keep_freed_memory()
     plain, grouped = ratios(False), ratios(True)
     shown(plain, "figure 3, pushed down / window id")
     shown(grouped, f"figure 4, the same with GROUP BY, {KEYS} keys")

@@ -15,41 +15,51 @@ import pyarrow as pa
 
 from slackwater.engine.columns.state import State
 from slackwater.engine.fused import Fused
-from slackwater.engine.plan import Aggregate, Call, Chain, Frequency, Input, Item, Length, Subquery, Window
+from slackwater.engine.plan import (
+    AggregateStep,
+    Call,
+    Chain,
+    FrequencyStep,
+    Input,
+    NamedTree,
+    Size,
+    SubqueryStep,
+    WindowStep,
+)
 
 ROWS, BATCH, KEYS = 1_000_000, 200_000, (1, 1_000, 100_000)
 MS, SECOND = 1_000, 1_000_000
 BEHIND = 60 * MS
 INPUT = Input((("k", "int"), ("x", "double"), ("ts", "timestamp")), "ts")
-K, X = Item("k", ("column", "k"), "int"), ("column", "x")
+K, X = NamedTree("k", ("column", "k"), "int"), ("column", "x")
 
 
 def tuples(amount):
-    return Length(amount, False)
+    return Size(amount, False)
 
 
 def ticks(amount):
-    return Length(amount, True)
+    return Size(amount, True)
 
 
 def window(range_, every, *by):
-    return Window(range_, every, by, by)
+    return WindowStep(range_, every, by, by)
 
 
 def grouped(function):
     distinct = function == "distinct"
-    return Aggregate(
+    return AggregateStep(
         (K,), (Call("a", "count" if distinct else function, () if function == "count" else (X,), distinct=distinct),)
     )
 
 
 EACH, MINUTE = tuples(1), ticks(60 * SECOND)
-RATE = Aggregate((K,), (Call("x", "count", (), "bigint"),))
-SAMPLE = Frequency(tuples(10), ("k",))
+RATE = AggregateStep((K,), (Call("x", "count", (), "bigint"),))
+SAMPLE = FrequencyStep(tuples(10), ("k",))
 KINDS = {
     "reorder only": [],
     "sample 10 tuples by key": [SAMPLE],
-    "sample 1 second by key": [Frequency(ticks(SECOND), ("k",))],
+    "sample 1 second by key": [FrequencyStep(ticks(SECOND), ("k",))],
     "RANGE 1 minute: AVG": [window(MINUTE, EACH), grouped("avg")],
     "RANGE 1 minute: COUNT(*)": [window(MINUTE, EACH), grouped("count")],
     "RANGE 1 minute: MAX": [window(MINUTE, EACH), grouped("max")],
@@ -69,10 +79,10 @@ KINDS = {
         window(MINUTE, EACH),
         RATE,
         SAMPLE,
-        Subquery(),
+        SubqueryStep(),
         window(ticks(3600 * SECOND), EACH),
         grouped("avg"),
-        Frequency(MINUTE, ("k",)),
+        FrequencyStep(MINUTE, ("k",)),
     ],
 }
 

@@ -19,7 +19,8 @@ INTRO = """
 fraction of that of the window-id approach of Li et al., in which every row is given a copy for each window that it is
 in, and the copies are grouped by window id. As in the paper the stream is in order; both read the same {rows:,} rows,
 check their order and use the same exact average, and their answers are equal. Rows in no window are dropped by both as
-soon as they are numbered. Processor time of one core, in turns, best of {turns}.
+soon as they are numbered. Processor time of one core, in turns, best of {turns}. The process keeps the memory that it
+frees, because the page faults of new arrays would otherwise decide the ratio.
 `python -m bench.windows.frequency --pages` writes this page.
 """
 LATE = """

@@ -19,7 +19,8 @@ class Model:
     def run(self, node):
         below = [self.run(each) for each in children(node)]
         what = node.step if isinstance(node, Over) else node
-        made = getattr(self, type(what).__name__.lower())(what, *below)
+        kind = type(what).__name__.removesuffix("Step").removesuffix("Logs").lower()
+        made = getattr(self, kind)(what, *below)
         self.edges.append(made)
         return made
 
