@@ -2,9 +2,10 @@
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+CLASSES := build/spark.jsa
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick test-spark wheel lint bench rewrites-report clean
+.PHONY: help setup demo test test-slow quick test-spark wheel lint bench docs rewrites-report clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,10 +16,16 @@ $(READY): pyproject.toml constraints.txt tools/setup.sh
 	@tools/setup.sh $(VENV)
 
 demo: $(READY)  ## a stream whose delays change while it runs, live, with its dashboard, for 45 seconds
-	@$(BIN)/slackwater run examples/demo.sql --for '45 seconds' --checkpoint "$$(mktemp -d)" --ui --plot demo.png
+	@$(BIN)/slackwater demo traffic --ui --plot demo.png
 
-test: $(READY) lint  ## style, types, import arrows, then every test
-	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=15
+$(CLASSES): $(READY) tests/archive.py
+	-@$(BIN)/python -m tests.archive $@
+
+test: $(CLASSES) lint  ## style, types, import arrows, then every test but the slow few
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=15 -m 'not slow'
+
+test-slow: $(CLASSES)  ## the slow few: clusters, servers, a browser, notebooks, processes that are killed
+	@$(BIN)/python -m pytest -n 2 --dist worksteal --durations=15 -m slow
 
 quick: $(READY)  ## style, then every test that needs no Spark: for the edit loop
 	@$(BIN)/ruff check -q . && $(BIN)/python -m pytest -n 2 --dist worksteal -q -m 'not spark and not slow'

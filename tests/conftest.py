@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from slackwater.spark.session import local_session
+from tests.archive import archived
 from tests.postgres import database, server  # noqa: F401 (fixtures)
 
 # How long an example takes says more about the machine than about the code. The same examples are drawn in every run,
@@ -18,14 +19,13 @@ settings.register_profile("slackwater", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile("slackwater")
 
-# Processes that tests start inherit these: no JVM lives long enough to be worth the second compiler.
-os.environ["SPARK_CONF_DIR"] = str(Path(__file__).with_name("conf"))
-os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1"
+# Processes that tests start inherit it.
+os.environ["JAVA_TOOL_OPTIONS"] = archived(Path(__file__).parents[1] / "build" / "spark.jsa")
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[object]:
-    """The shared session. A test must not stop it or leave a setting or a query behind."""
+    """Yield the shared session. A test must not stop it or leave a setting or a query behind."""
     session = local_session("slackwater-tests", master="local[2]")
     yield session
     session.stop()
@@ -33,8 +33,10 @@ def spark() -> Iterator[object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever uses the session is marked `spark`; then slow tests, Spark tests and all others, in this order: what is
-    left for the end can be shared out among the workers."""
+    """Mark tests that use the session `spark`, and sort tests: slow ones, Spark tests, all others.
+
+    The quick tests come last, because they can be shared evenly among the workers.
+    """
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker("spark")
