@@ -15,7 +15,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Path]:
-    """The folder of the server's socket, which is its host.
+    """Yield the folder of the server's socket, which is its host.
 
     Not below pytest's own folder: under root the server is another user's process, and every start of pytest takes
     the right to enter that folder away from others.
@@ -38,7 +38,7 @@ def database(server: Path) -> Iterator[Database]:
 
 @contextmanager
 def schema_on(server: Path) -> Iterator[Database]:
-    """A schema that is there for a while."""
+    """Yield a schema that is there for a while."""
     name = f"test_{uuid4().hex[:12]}"
     with psycopg.connect(host=str(server), user="postgres", dbname="postgres", autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}")

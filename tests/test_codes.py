@@ -47,7 +47,7 @@ SHARED = {
 
 
 def raised() -> dict[str, set[str]]:
-    """The modules that raise each code."""
+    """Return the modules that raise each code."""
     found = defaultdict(set)
     for file in SOURCE.rglob("*.py"):
         for code in re.findall(r'"(SW-\d{3})"', file.read_text()):

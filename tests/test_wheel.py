@@ -26,7 +26,7 @@ print("rows", sw.sql("SELECT COUNT(*) AS n FROM T [RANGE 1 minute SLIDE 1 minute
 
 
 def needed(of: Distribution, seen: set[str]) -> Iterator[Distribution]:
-    """All that a distribution needs without extras, as it is installed here."""
+    """Yield the installed distributions that a distribution requires without extras."""
     for wanted in map(Requirement, of.requires or ()):
         if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
             continue
@@ -39,7 +39,7 @@ def needed(of: Distribution, seen: set[str]) -> Iterator[Distribution]:
 
 
 def link_needed(folder: Path) -> set[str]:
-    """Link what the metadata of the wheel in a folder ask for, as it is installed here; gives the names."""
+    """Link the installed requirements of the wheel into its folder, and return their names."""
     (wheel,) = Distribution.discover(name="slackwater", path=[str(folder)])
     names: set[str] = set()
     for each in needed(wheel, names):

@@ -15,8 +15,9 @@ if TYPE_CHECKING:
     from slackwater.app.front import advise, explain, run
     from slackwater.app.live.notebook import watch
     from slackwater.errors import SlackwaterError
+    from slackwater.spark.operator.late import late
     from slackwater.spark.run.progress import accounts
-    from slackwater.spark.watermark.control import late, with_disorder_control
+    from slackwater.spark.watermark.control import with_disorder_control
 
 __version__ = "0.1.0"
 
@@ -29,7 +30,7 @@ _HOMES = {
     "run": "slackwater.app.front",
     "watch": "slackwater.app.live.notebook",
     "accounts": "slackwater.spark.run.progress",
-    "late": "slackwater.spark.watermark.control",
+    "late": "slackwater.spark.operator.late",
     "with_disorder_control": "slackwater.spark.watermark.control",
     "SlackwaterError": "slackwater.errors",
 }
@@ -51,7 +52,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Names are loaded when they are first used: Spark takes seconds to import, and a plan does not need it."""
+    """Import a public name on its first use: Spark takes seconds to import, and a plan does not need it."""
     if name in ("dashboard", "testing"):
         return import_module(f"slackwater.{name}")
     if name not in _HOMES:

@@ -1,4 +1,4 @@
-"""What is in force where a query does not say it, for the language and for disorder control alike (language.md)."""
+"""Default values of the clauses IDLE and SKEW, for the language and for disorder control (language.md)."""
 
 IDLE_SECONDS = 600
 """A source that is silent for longer no longer holds windows back."""

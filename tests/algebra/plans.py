@@ -18,7 +18,7 @@ def lookup(plan: Scan) -> Scan:
 
 
 def bound(query: Query) -> Plan:
-    """The bound plan below its Emit."""
+    """Return the bound plan below its Emit."""
     root = bind(query.plan, lookup)
     assert isinstance(root, Emit)
     return root.child

@@ -21,7 +21,7 @@ START = 1_700_000_000_000
 
 
 def recorded(rows: int = 3_000, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Milliseconds: one row each 10 ms, delays of 100 ms on average."""
+    """Return event and arrival times in ms: a row every 10 ms, with a mean delay of 100 ms."""
     generator = np.random.default_rng(seed)
     event = START + np.arange(rows) * 10
     arrival = event + generator.exponential(100, rows).astype(np.int64)
@@ -130,7 +130,7 @@ def test_columns_that_cannot_be_the_clocks_are_doubted(trace: Path, tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def ahead(tmp_path_factory: pytest.TempPathFactory) -> tuple[Advice, Advice]:
-    """Advice on Pareto delays in which 0.5% of the rows are stamped a day ahead, and on the same without these rows."""
+    """Return advice on a stream in which 0.5% of the rows are stamped a day ahead, and on it without these rows."""
     folder = tmp_path_factory.mktemp("ahead")
     generator = np.random.default_rng(5)
     event = START + np.arange(6_000) * 40

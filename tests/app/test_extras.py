@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 import sys
-for name in ("bokeh", "matplotlib", "prometheus_client", "IPython"):
+for name in ("bokeh", "tornado", "matplotlib", "prometheus_client", "IPython"):
     sys.modules[name] = None  # as if it were not installed
 import slackwater as sw
 from slackwater.app.run import run

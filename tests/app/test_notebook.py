@@ -20,7 +20,7 @@ SELECT k, MAX(v) AS top FROM S [RANGE 10 seconds SLIDE 5 seconds DRATIO 1%] WHER
 
 
 def pictures(html: str) -> list[ET.Element]:
-    """Every SVG in a text, parsed: a browser is more patient than this."""
+    """Return every SVG in a text, parsed as strict XML."""
     parts = html.split("<svg")[1:]
     return [ET.fromstring("<svg" + part[: part.index("</svg>")] + "</svg>") for part in parts]  # noqa: S314 (our own)
 

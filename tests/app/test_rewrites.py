@@ -4,9 +4,9 @@ import json
 
 from rich.console import Console
 
-from slackwater.app.plans.explain import drawn, written
+from slackwater.app.plans.explain import draw_plans, write_plans
 from slackwater.app.plans.formats import Format
-from slackwater.app.plans.rewrites import changed, document, outline, report
+from slackwater.app.plans.rewrites import diff_step, document, outline, report
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.testing.catalog import CATALOG
@@ -50,16 +50,16 @@ def test_a_view_that_answers_is_named():
 
 def test_a_view_is_not_answered_from_itself_in_any_form():
     script = parse_script(f"CREATE VIEW One AS {PULSE_RATE}; CREATE VIEW Two AS {PULSE_RATE}", catalog=CATALOG)
-    steps = [report["steps"] for report in json.loads(written(script, Format.JSON, rewritten=True)).values()]
+    steps = [report["steps"] for report in json.loads(write_plans(script, Format.JSON, rewritten=True)).values()]
     assert ["reuse_views" in [step["rule"] for step in each] for each in steps] == [False, True]
     for form in (Format.DOT, Format.MERMAID):
-        assert written(script, form, rewritten=True).count("View") == 1
-    assert drawn(script, Format.SVG, rewritten=True).count(b"View") == 1
+        assert write_plans(script, form, rewritten=True).count("View") == 1
+    assert draw_plans(script, Format.SVG, rewritten=True).count(b"View") == 1
 
 
 def test_a_step_shows_what_was_taken_away_and_put_in():
     plan = bind_query("SELECT MAX(v) AS m FROM Readings [RANGE 1 MINUTE] WHERE kind = 'a'", CATALOG)
-    assert list(changed(rewrite(plan).steps[0])) == [
+    assert list(diff_step(rewrite(plan).steps[0])) == [
         "- Select kind = 'a'",
         "-   Window RANGE 1 minute",
         "+ Window RANGE 1 minute",

@@ -14,18 +14,18 @@ from pyspark.sql.streaming import StreamingQueryListener
 from rich.console import Console
 
 from slackwater.algebra.catalog import Script
-from slackwater.app.dry_run import check_pipelines, dry_run, found_right, used
+from slackwater.app.dry_run import check_pipelines, check_script, drop_unused_declarations, dry_run
 from slackwater.app.live.watch import Watch
 from slackwater.app.monitor.log import ProgressLog
 from slackwater.app.plans.documents import document_of, script_of
-from slackwater.app.plans.explain import written
+from slackwater.app.plans.explain import write_plans
 from slackwater.app.plans.formats import Format
-from slackwater.app.run import Conditions, _begun, _stopped_at_the_end, run
-from slackwater.app.views import rewritten
+from slackwater.app.run import Conditions, _start_stage, _stop_at_end, run
+from slackwater.app.views import optimise_pipelines
 from slackwater.errors import InputError, QueryError, RunError, SlackwaterError
 from slackwater.lang import parse_script
 from slackwater.spark.run.progress import OUTPUT, TOLD
-from slackwater.spark.run.sides import arranged
+from slackwater.spark.run.sides import group_by_query
 
 DECLARED = """
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
@@ -152,7 +152,7 @@ def test_a_plan_that_cannot_be_run_is_told_with_its_pipeline(spark):
     with pytest.raises(QueryError, match="SW-301: in the pipeline 'pairs': Join cannot be run"):
         list(dry_run(parse_script(text)))
     with pytest.raises(QueryError, match="SW-301: in the query 'pairs': Join cannot be run"):
-        written(parse_script(text), Format.TEXT, physical=True)
+        write_plans(parse_script(text), Format.TEXT, physical=True)
 
 
 SILENT = """
@@ -171,7 +171,7 @@ INSERT INTO high SELECT MAX(level) AS top FROM Tides [RANGE 1 minute SLIDE 1 min
 
 
 def tides(spark, folder: Path, *columns: str, format: str = "parquet") -> Script:
-    """The script over files that have these columns, each file one of its own."""
+    """Return the script over files with these columns, one file for each list of columns."""
     (folder / "in").mkdir()
     for each in columns:
         rows = spark.sql(f"SELECT {each}, TIMESTAMP'2026-01-01 10:00:00' AS at").coalesce(1)
@@ -192,14 +192,14 @@ def test_a_run_refuses_a_column_that_is_misspelt_before_anything_starts(spark, t
 
 def test_a_column_that_only_some_files_have_is_there(spark, tmp_path: Path):
     script = tides(spark, tmp_path, "1.5D AS height", "1.5D AS level")
-    assert len(list(found_right(spark, used(script)))) == 3
+    assert len(list(check_script(spark, drop_unused_declarations(script)))) == 3
 
 
 @pytest.mark.parametrize(("format", "columns"), [("parquet", ()), ("json", ()), ("json", ("'low' AS harbour",))])
 def test_what_is_not_there_yet_may_still_come(spark, tmp_path: Path, format: str, columns: tuple[str, ...]):
     """A folder without files, and a column that every row of JSON has left out so far."""
     script = tides(spark, tmp_path, *columns, format=format)
-    assert len(list(found_right(spark, used(script)))) == 3
+    assert len(list(check_script(spark, drop_unused_declarations(script)))) == 3
 
 
 CLICKS = """
@@ -279,7 +279,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").rglob("*.sql"))
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: f"{file.parent.name}/{file.stem}")
 def test_what_is_checked_before_spark_starts_lets_every_example_pass(file: Path):
-    check_pipelines(arranged(rewritten(parse_script(file.read_text(), variables={}))))
+    check_pipelines(group_by_query(optimise_pipelines(parse_script(file.read_text(), variables={}))))
 
 
 @pytest.mark.timeout(60)
@@ -319,13 +319,14 @@ def test_a_file_with_many_pipelines_starts_a_few_at_a_time(monkeypatch):
     log: list[str] = []
     stage = [partial(Starting, looks, log, name) for name, looks in (("a", 6), ("b", 3), ("c", 2), ("d", 1))]
     running: list[Starting] = []
-    assert len(_begun(stage, running, Watch(Console(file=StringIO())), lambda: False)) == 4
+    assert len(_start_stage(stage, running, Watch(Console(file=StringIO())), lambda: False)) == 4
     assert log.index("start c") > log.index("settled b") and log.index("start b") < log.index("settled a")
     starting = [sum(1 if each.startswith("start") else -1 for each in log[: place + 1]) for place in range(len(log))]
     assert max(starting) == 2 and starting[-1] == 0
     log.clear()
     assert (
-        len(_begun([partial(Starting, 10**9, log, "e")], running, Watch(Console(file=StringIO())), lambda: True)) == 1
+        len(_start_stage([partial(Starting, 10**9, log, "e")], running, Watch(Console(file=StringIO())), lambda: True))
+        == 1
     )
 
 
@@ -341,7 +342,7 @@ def test_a_query_that_cannot_be_stopped_does_not_keep_the_others_from_it():
             if self.name == "second":
                 raise RuntimeError(self.name)
 
-    with pytest.raises(RuntimeError, match="second"), _stopped_at_the_end() as running:
+    with pytest.raises(RuntimeError, match="second"), _stop_at_end() as running:
         running += [Query("first"), Query("second"), Query("third")]
     assert stopped == ["first", "second", "third"]
 

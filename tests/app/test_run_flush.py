@@ -47,7 +47,7 @@ class Satisfied(Watch):
 
 @pytest.fixture
 def total(spark: SparkSession, tmp_path: Path) -> Callable[..., int]:
-    """How many rows the windows held that a run gave out."""
+    """Return a function that runs a query and returns the number of rows in its emitted windows."""
 
     def ran(query: str, idle: str = "", told: list[str] | None = None, **conditions: object) -> int:
         sink = tmp_path / "out"

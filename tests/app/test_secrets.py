@@ -10,7 +10,7 @@ from slackwater.algebra.catalog import Script, SinkDef, StreamDef
 from slackwater.app.front import script_from
 from slackwater.app.load import load
 from slackwater.app.plans.documents import document_of, script_of
-from slackwater.app.secrets import masked, masked_errors, secrets_in, without_secrets
+from slackwater.app.secrets import hide_secrets, mask_errors, mask_secrets, secrets_in
 from slackwater.errors import InputError, QueryError, RunError
 from slackwater.lang import parse_script
 
@@ -40,7 +40,7 @@ TIMESTAMP BY at;
     ],
 )
 def test_an_option_that_is_a_secret_by_its_name(name: str):
-    assert without_secrets({name: SECRET}) == {name: "***"}
+    assert hide_secrets({name: SECRET}) == {name: "***"}
     assert list(secrets_in({name: SECRET})) == [SECRET]
 
 
@@ -59,7 +59,7 @@ def test_an_option_that_is_a_secret_by_its_name(name: str):
     ],
 )
 def test_a_secret_inside_a_value(value: str):
-    shown = without_secrets({"url": value})["url"]
+    shown = hide_secrets({"url": value})["url"]
     assert SECRET not in shown
     assert "***" in shown
     assert list(secrets_in({"url": value})) == [SECRET]
@@ -80,7 +80,7 @@ def test_a_secret_inside_a_value(value: str):
     ],
 )
 def test_what_is_no_secret_is_shown(name: str, value: str):
-    assert without_secrets({name: value}) == {name: value}
+    assert hide_secrets({name: value}) == {name: value}
     assert list(secrets_in({name: value})) == []
 
 
@@ -89,7 +89,7 @@ def test_sparks_plan_has_no_secret_of_streams_sinks_or_settings():
     sink = SinkDef("T", "jdbc", {"url": "jdbc:postgresql://low:neap@db/tides"})
     script = Script((stream,), (), (sink,), settings={"spark.hadoop.fs.s3a.secret.key": "spring"})
     text = "Relation [topic=tides, config=user=low pass=high] to db as low:neap, spring"
-    assert masked(script, text) == "Relation [topic=tides, config=***] to db as low:***, ***"
+    assert mask_secrets(script, text) == "Relation [topic=tides, config=***] to db as low:***, ***"
 
 
 @pytest.mark.parametrize(
@@ -101,12 +101,12 @@ def test_sparks_plan_has_no_secret_of_streams_sinks_or_settings():
     ],
 )
 def test_a_short_secret_is_hidden_only_where_it_stands_alone(secret: str, text: str, shown: str):
-    assert masked(Script(settings={"spark.password": secret}), text) == shown
+    assert mask_secrets(Script(settings={"spark.password": secret}), text) == shown
 
 
 def test_an_error_does_not_quote_a_secret():
     script = Script(settings={"spark.hadoop.fs.s3a.secret.key": SECRET})
-    with pytest.raises(RunError) as caught, masked_errors(script):
+    with pytest.raises(RunError) as caught, mask_errors(script):
         raise RunError("SW-510", f"Spark says that {SECRET} is wrong", hint=f"do not use {SECRET}")
     assert SECRET not in str(caught.value)
     assert SECRET not in repr(caught.value)

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from slackwater.app.live.watch import Watch
-from slackwater.app.plans.explain import written
+from slackwater.app.plans.explain import write_plans
 from slackwater.app.plans.formats import Format
 from slackwater.app.run import Conditions, run
 from slackwater.errors import RunError
@@ -82,7 +82,7 @@ def test_a_view_that_is_defined_otherwise_is_refused(spark, tmp_path: Path):
 
 def test_explain_says_who_reads_a_view(spark):
     script = parse_script(DECLARED + BOTH.format(folder="out"))
-    logical, physical = (written(script, Format.TEXT, physical=each) for each in (False, True))
+    logical, physical = (write_plans(script, Format.TEXT, physical=each) for each in (False, True))
     for text in (logical, physical):
         assert "totals\nreads view Counts\n" in text
         assert "fewer\nreads view Counts\n" in text

@@ -8,8 +8,7 @@ from pyspark.sql import Row
 from rich.console import Console
 
 from slackwater.app.live.watch import Watch
-from slackwater.spark.run.progress import ControlProgress, Progress
-from slackwater.spark.run.rejections import Rejections
+from slackwater.spark.run.progress import ControlProgress, Progress, Rejections
 from slackwater.spark.watermark.punctuate import Account
 
 ACCOUNT = Account(rows=10, late=1, untimed=2, lost=1)
@@ -28,6 +27,13 @@ def test_the_first_rows_by_the_end_of_their_window_and_how_many_more_there_are()
     assert len(lines) == 11 and lines[-1] == "... 1,192 more rows"
     assert shown([Row(n=1.25, window_end=end) for end in ends[:9]])[-1] == "... 1 more row"
     assert all(line.split() == ["1.25", "2024-01-01", "00:00:00+00:00"] for line in lines[2:-1])
+
+
+def test_one_sync_row_is_shown_after_the_first_rows():
+    end = datetime(2024, 1, 1)
+    rows = [Row(vehicle=n, window_end=end, _sync=False) for n in range(20)]
+    lines = shown([Row(vehicle=None, window_end=end, _sync=True), *rows])
+    assert "True" in lines[-2] and lines[-1] == "... 12 more rows"
 
 
 def test_a_moment_is_shown_to_the_millisecond_in_one_line():
@@ -49,7 +55,7 @@ def test_the_summary_accounts_for_every_row_and_says_what_a_changelog_refused():
 
 
 def shown_of(account: Account, *batches: int) -> list[str]:
-    """The lines of batches of one row in and two out, and the summary."""
+    """Return the lines of batches of one row in and two out, and the summary."""
     console = Console(file=StringIO(), width=200, highlight=False)
     watch = Watch(console)
     controls = (ControlProgress("Edits", 0.01, account),)

@@ -6,13 +6,14 @@ import pytest
 from rich.console import Console
 
 from slackwater.algebra.catalog import Catalog
+from slackwater.app.secrets import holds_secret
 from slackwater.app.shell.backstage import Backstage
-from slackwater.app.shell.completion import complete
-from slackwater.app.shell.history import holds_secret
+from slackwater.app.shell.completion import FORMATS, complete
 from slackwater.app.shell.statements import is_complete, split_statements
 from slackwater.app.shell.workbench import Quit, Workbench
 from slackwater.errors import RunError, SlackwaterError
 from slackwater.lang import parse_script
+from slackwater.spark.io.sinks import OWN_FORMATS
 
 STREAM = "CREATE STREAM Traffic (segment INT, speed DOUBLE, ts TIMESTAMP, PRIMARY KEY (segment)) USING json OPTIONS (path '{}', password 'tide') TIMESTAMP BY ts;"  # fmt: skip  # noqa: E501
 
@@ -190,6 +191,10 @@ def test_completion_knows_the_catalog_and_the_place(text: str, words: list[str])
     length, found = complete(text, CATALOG)
     assert found == words
     assert text.lower().endswith(text[len(text) - length :].lower())
+
+
+def test_completion_knows_every_sink_of_our_own():
+    assert set(OWN_FORMATS) <= set(FORMATS)
 
 
 def test_completion_of_nothing_declared():

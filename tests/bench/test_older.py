@@ -51,7 +51,7 @@ def plan_of(query):
 
 
 def streams(**given):
-    """Streams for the models, and feeds for the interpreter, from (k, x, seconds)."""
+    """Return streams for the models, and feeds for the interpreter, from (k, x, seconds)."""
     ordered = {name: sorted((t * SECOND, (k, x, t * SECOND)) for k, x, t in rows) for name, rows in given.items()}
     rows = {name: [dict(zip("kx", row, strict=False), ts=time) for time, row in each] for name, each in ordered.items()}
     return {name: (["k", "x", "ts"], each) for name, each in ordered.items()}, {

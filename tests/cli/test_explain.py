@@ -38,7 +38,7 @@ def test_other_formats(slackwater, form: str, start: bytes, tmp_path: Path):
 
 @pytest.fixture
 def wide(tmp_path: Path) -> Path:
-    """The example with extents that overlap so much that they are put together from panes."""
+    """Return the example with extents that overlap so much that they are computed from panes."""
     file = tmp_path / "wide.sql"
     file.write_text(TRAFFIC.read_text().replace("RANGE 5 seconds", "RANGE 60 seconds"))
     return file

@@ -28,7 +28,29 @@ def test_statements_from_a_pipe(piped, tmp_path):
     shown = piped("SHOW STREAMS", file, "--declare")
     assert shown.returncode == 0
     assert "a int, ts timestamp" in shown.stdout
-    assert piped("").returncode == 0
+    for nothing in ("", " \n", "-- a comment", ";"):
+        assert piped(nothing).returncode == 0
+    assert "no views yet" in piped("-- a comment\nSHOW VIEWS; -- the end").stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("SELECT a FORM S", "'FROM' instead of 'FORM'"),
+        ("SELECT a FROM S WERE a > 1", "'WHERE' instead of 'WERE'"),
+        ("SELECT a FROM S GRUOP BY a", "'GROUP' instead of 'GRUOP'"),
+        ("SELECT a FROM S EMITT CHANGES", "'EMIT' instead of 'EMITT'"),
+        ("SELECT a FROM S UNOIN ALL SELECT a FROM S", "'UNION' instead of 'UNOIN'"),
+        ("SELECT a FROM S [FREQUENCY 2 TUPLES PARTITOINED BY a]", "'PARTITIONED BY'"),
+        ("SHW STREAMS", "'SHOW'"),
+        ("DESCRBE S", "'DESCRIBE'"),
+        ("SHOW STREMS", "'streams'"),
+    ],
+)
+def test_a_typo_is_answered_with_the_word_that_was_meant(piped, text, meant):
+    shown = piped(f"{STREAM} {text};")
+    assert shown.returncode == 2
+    assert f"did you mean {meant}?" in shown.stderr
 
 
 def test_a_line_that_begins_with_a_backslash_is_a_command(piped):

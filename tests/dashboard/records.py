@@ -15,7 +15,7 @@ START = 1_794_970_000_000
 def records(
     pipeline: str = "fastest", batches: int = 120, *, allowed: float = 0.02, seed: int = 1, start: int = START
 ) -> Iterator[dict[str, Any]]:
-    """One record a second of 200 rows, whose late ones are counted as a run would count them."""
+    """Yield the record of a batch of 200 rows for each second, with its late rows counted."""
     rng = np.random.default_rng(seed)
     rows = late = 0
     lag = 1_500.0

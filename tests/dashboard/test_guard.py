@@ -20,7 +20,7 @@ SECRET = "ebb-and-flow"
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory) -> Iterator[Dashboard]:
-    """A dashboard on loopback that has a pipeline's records, and one earlier pipeline from a log."""
+    """Yield a dashboard on loopback that has a pipeline's records, and one earlier pipeline from a log."""
     log = tmp_path_factory.mktemp("log") / "progress.jsonl"
     log.write_text("".join(json.dumps(each) + "\n" for each in records("earlier", 5)))
     with Dashboard(port=0, history=str(log)) as dashboard:

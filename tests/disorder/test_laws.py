@@ -30,7 +30,7 @@ odd = st.tuples(odd_time | st.integers(EARLIEST, LATEST), odd_time | st.integers
 
 @st.composite
 def streams(draw):
-    """Batches of (event, arrival, source): of usual rows, of small numbers, or of the ends of int64."""
+    """Draw batches of (event, arrival, source): of usual rows, of small numbers, or of the ends of int64."""
     row = draw(st.sampled_from([usual, small, odd, usual | odd]))
     rows = draw(st.lists(row, max_size=60))
     rows = rows * draw(st.sampled_from([1, 1, 7]))  # some streams repeat themselves, past every warm-up

@@ -39,7 +39,7 @@ def test_a_controller_takes_tallies_for_rows(sizes, seed, pace, scale):
 
 
 def added_up(event, arrival):
-    """The tally of rows as one has it who did not keep them."""
+    """Return a tally of rows that has counts of delays instead of the rows themselves."""
     delay, count = np.unique(arrival - event, return_counts=True)
     return replace(Tally.of(event, arrival), delay=delay, delay_count=count, rows=UNKNOWN)
 

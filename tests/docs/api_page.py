@@ -57,7 +57,7 @@ def sections_of(function: object) -> dict[str, str]:
 
 
 def _fields(text: str) -> Iterator[str]:
-    """The entries of a section: a line with a name, then its description, indented."""
+    """Yield the entries of a section: a line with a name, then its description, indented."""
     for name, about in re.findall(r"^(\S.*)\n((?:(?:    .*)?\n?)+)", text, re.MULTILINE):
         yield f"| `{name}` | {' '.join(about.split())} |"
 
@@ -77,7 +77,7 @@ def write_function(name: str, function: object) -> str:
 
 
 def _signature(function: object) -> str:
-    text = str(inspect.signature(function)).replace("'", "")
+    text = re.sub(r"((?:: |-> ))'([^']*)'", r"\1\2", str(inspect.signature(function)))  # types only, not defaults
     inner, _, result = text[1:].rpartition(") -> ")
     if len(text) < 100:
         return text

@@ -65,7 +65,7 @@ def found_codes() -> dict[str, set[Said]]:
 
 
 def _what_to_do(call: ast.Call) -> str:
-    """The hint of an error; one that is worked out names what is near, or what is valid; else what was expected."""
+    """Return the hint of an error, or what it expected. A computed hint gets a general sentence."""
     said = {word.arg: words_of(word.value) for word in call.keywords}
     if "hint" in said:
         return said["hint"] or "the message names what is near, or lists what is valid"

@@ -5,10 +5,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from slackwater.spark.io.kafka.sink import TABLE as KAFKA_SINK
+from slackwater.spark.io.kafka.source import TABLE as KAFKA_SOURCE
+from slackwater.spark.io.mapping import TABLE as MAPPING
+from slackwater.spark.io.sinks.postgres.server import TABLE as POSTGRES
+from slackwater.spark.io.sinks.shown import TABLE as CONSOLE
+from slackwater.spark.io.sources.recipe import GENERATE
+from slackwater.spark.io.sources.replay import TABLE as REPLAY
 from slackwater.spark.options import Option, OptionKind, OptionTable
-from slackwater.spark.run.tables import SINK_TABLES, SOURCE_TABLES
+from slackwater.spark.planner.fused.changes import TABLE as CHANGELOG
 
 PAGE = Path(__file__).parents[2] / "docs" / "sources-and-sinks.md"
+SOURCE_TABLES: tuple[OptionTable, ...] = (GENERATE, REPLAY, KAFKA_SOURCE, MAPPING)
+SINK_TABLES: tuple[OptionTable, ...] = (CONSOLE, KAFKA_SINK, POSTGRES, CHANGELOG)
 BY_KIND = {
     OptionKind.FLAG: "true", OptionKind.WHOLE: "100", OptionKind.NUMBER: "2", OptionKind.TIME: "0.5 seconds", OptionKind.MOMENT: "2024-01-01",
     OptionKind.LENGTH: "500 rows", OptionKind.PACE: "10",

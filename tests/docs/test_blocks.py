@@ -55,6 +55,20 @@ def test_commands_over_spark_work(block: Block, command: str, spark, monkeypatch
     assert ended.value.code in (None, 0), capfd.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["explain", "dry-run"])
+def test_the_tutorial_works_in_a_folder_with_its_file_alone(command: str, spark, tmp_path, monkeypatch, capfd):
+    page = ROOT / "docs" / "start.md"
+    (text,) = [each.text for each in blocks("sql") if each.file == page]
+    typed = f"slackwater {command} traffic.sql"
+    assert typed in [line for each in blocks("text") if each.file == page for line in each.text.splitlines()]
+    (tmp_path / "traffic.sql").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", typed.split())
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code in (None, 0), capfd.readouterr().err
+
+
 @pytest.mark.spark
 @pytest.mark.parametrize(("block", "command"), [each for each in COMMANDS if not _needs_spark(each.values[1])])
 def test_commands_work(block: Block, command: str):

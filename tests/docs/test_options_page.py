@@ -1,9 +1,7 @@
 """The page of sources and sinks says what the code checks."""
 
 import pytest
-from tests.docs.options_page import PAGE, example_of, write_page
-
-from slackwater.spark.run.tables import SINK_TABLES, SOURCE_TABLES
+from tests.docs.options_page import PAGE, SINK_TABLES, SOURCE_TABLES, example_of, write_page
 
 OPTIONS = [
     pytest.param(option, id=f"{table.name} {option.name}")

@@ -8,36 +8,49 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.fused import Fused
-from slackwater.engine.plan import ONE_TUPLE, Aggregate, Call, Chain, Frequency, Input, Item, Length, Step, Window
+from slackwater.engine.plan import (
+    ONE_TUPLE,
+    AggregateStep,
+    Call,
+    Chain,
+    FrequencyStep,
+    Input,
+    NamedTree,
+    Size,
+    Step,
+    WindowStep,
+)
 
 COLUMNS = (("k", "int"), ("x", "double"), ("ts", "timestamp"))
-K, X = Item("k", ("column", "k"), "int"), ("column", "x")
+K, X = NamedTree("k", ("column", "k"), "int"), ("column", "x")
 
 
 def kernel(*steps: Step, columns: tuple[tuple[str, str], ...] = COLUMNS) -> Fused:
     return Fused(Chain(Input(columns, "ts"), steps))
 
 
-def tuples(amount: int) -> Length:
-    return Length(amount, is_time=False)
+def tuples(amount: int) -> Size:
+    return Size(amount, is_time=False)
 
 
-def ticks(amount: int) -> Length:
-    return Length(amount, is_time=True)
+def ticks(amount: int) -> Size:
+    return Size(amount, is_time=True)
 
 
-def window(range: Length, every: Length = ONE_TUPLE, *by: str) -> Window:
-    return Window(range, every, by, by)
+def window(range: Size, every: Size = ONE_TUPLE, *by: str) -> WindowStep:
+    return WindowStep(range, every, by, by)
 
 
-def grouped(function: str, argument: str | None = "x", group: tuple[Item, ...] = (K,), **options: bool) -> Aggregate:
-    """SELECT k, function(argument) GROUP BY k."""
+def grouped(
+    function: str, argument: str | None = "x", group: tuple[NamedTree, ...] = (K,), **options: bool
+) -> AggregateStep:
+    """Return the step of `SELECT k, function(argument) GROUP BY k`."""
     arguments = () if argument is None else (("column", argument),)
-    return Aggregate(group, (Call("a", function, arguments, **options),))
+    return AggregateStep(group, (Call("a", function, arguments, **options),))
 
 
-def every(length: Length, *by: str) -> Frequency:
-    return Frequency(length, by)
+def every(length: Size, *by: str) -> FrequencyStep:
+    return FrequencyStep(length, by)
 
 
 def batch(keys: Any, values: Any, times: Any) -> pa.RecordBatch:

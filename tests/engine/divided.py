@@ -17,7 +17,7 @@ from slackwater.spark.planner.fused.split import After
 
 
 def computed_feeds(entries: Sequence[Entry], feeds: Mapping[str, Feed]) -> dict[str, Feed]:
-    """The streams as the core reads them."""
+    """Return the streams as the core reads them."""
     by_stream = {entry.scan.stream: entry for entry in entries}
     return {name: computed_feed(by_stream[name], feed) for name, feed in feeds.items() if name in by_stream}
 
@@ -28,7 +28,7 @@ def computed_feed(entry: Entry, feed: Feed) -> Feed:
 
 
 def computed_rows(entry: Entry, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The rows that meet the conditions, with the columns that the engine reads."""
+    """Return the rows that meet the conditions, with the columns that the engine reads."""
     schema = schema_of(entry.scan)
     given = [Row(tuple(row.get(field.name) for field in schema), 0) for row in rows]
     met = [row for row in given if all(holds(condition, schema, row) for condition in entry.conditions)]
@@ -36,7 +36,7 @@ def computed_rows(entry: Entry, rows: Sequence[Mapping[str, Any]]) -> list[dict[
 
 
 def finished_row(after: After | None, values: Sequence[Any]) -> tuple[Any, ...] | None:
-    """A row of the core after the select list and HAVING; None if HAVING leaves it out."""
+    """Return a row of the core after the select list and HAVING; None if HAVING leaves it out."""
     if after is None:
         return tuple(values)
     names = [*after.columns.values(), *after.marks.values()]

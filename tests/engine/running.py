@@ -29,7 +29,7 @@ Given = tuple[tuple[Mapping[str, Any], ...], int]
 
 
 def given_by(feed: Feed, flush: bool = True) -> list[Given]:
-    """What a feed gives batch by batch; a flush is one more, at the end of time."""
+    """Return the rows and the punctuation of each batch. A flush adds an empty batch at the end of time."""
     clock = Clock.of([batch.punctuation for batch in feed.batches], len(feed.batches))
     clock = clock.ended(END_OF_TIME, 0) if flush else clock
     batches = [*(batch.rows for batch in feed.batches), *([()] if flush else [])]
@@ -37,12 +37,12 @@ def given_by(feed: Feed, flush: bool = True) -> list[Given]:
 
 
 def ran(plan: Plan, feed: Feed, stored: bool = True) -> Ran:
-    """What the kernel of a plan yields over a feed and a flush."""
+    """Return the output of a plan's kernel over a feed and a flush."""
     return run(Fused(chain_of(plan)), given_by(feed), stored)
 
 
 def run(kernel: Fused, batches: Iterable[Given], stored: bool = True) -> Ran:
-    """What a kernel yields; `stored` takes the state to bytes and back after every batch."""
+    """Return the output of a kernel. With `stored`, the state is written and read again after every batch."""
     made, state = Ran(), kernel.init()
     names = kernel.chain.input.names
     for rows, punctuation in batches:
@@ -57,13 +57,13 @@ def run(kernel: Fused, batches: Iterable[Given], stored: bool = True) -> Ran:
 
 
 def through_bytes(state: State) -> State:
-    """The state as a host would have it in the next batch."""
+    """Return the state after it was written to bytes and read again, as in a host."""
     pieces = {name: state.piece(name) for name in state.names()}
     return State.read(pieces.__getitem__)
 
 
 def plain_rows(batch: pa.RecordBatch) -> list[tuple[Any, ...]]:
-    """Rows as tuples; times as microseconds."""
+    """Return rows as tuples; times as microseconds."""
     columns = [
         (column.cast(pa.timestamp("us")).cast(pa.int64()) if pa.types.is_timestamp(column.type) else column).to_pylist()
         for column in batch.columns
@@ -72,7 +72,7 @@ def plain_rows(batch: pa.RecordBatch) -> list[tuple[Any, ...]]:
 
 
 def close(one: Any, two: Any) -> bool:
-    """Equal; numbers to the last digits but one, NaN equal to NaN."""
+    """Return whether two values are equal: floats up to rounding, and NaN equals NaN."""
     if isinstance(one, float) and isinstance(two, float):
         return (math.isnan(one) and math.isnan(two)) or math.isclose(one, two, rel_tol=1e-13, abs_tol=1e-300)
     if isinstance(one, tuple | list):

@@ -15,7 +15,7 @@ from tests.engine.chains import X, grouped, kernel, ticks, tuples, window
 from tests.engine.running import run
 
 from slackwater.engine.fused import Fused
-from slackwater.engine.plan import Aggregate, Call, Filter
+from slackwater.engine.plan import AggregateStep, Call, FilterStep
 from slackwater.errors import QueryError
 
 TYPES: dict[str, st.SearchStrategy[Any]] = {
@@ -44,7 +44,7 @@ WINDOWS = {
 
 
 def windows(kind: str, values: list[Any]) -> list[list[Any]]:
-    """The rows, one a tick from 0, that each instant holds."""
+    """Return the rows, one a tick from 0, that each instant holds."""
     ends = range(1, len(values) + 1) if kind == "rows" else range(3, len(values) + 1, 3)
     if kind == "boundaries":
         ends = range(3, len(values) + 4, 3)
@@ -68,18 +68,18 @@ def test_every_type_in_every_window(kind: str, column: str, data: st.DataObject)
 
 @lru_cache
 def all_calls(kind: str, column: str) -> Fused:
-    """Every function over one column."""
+    """Return every function over one column."""
     options = {"known": {"ignore_nulls": True}, "distinct": {"distinct": True}, "": {}}
     parts = [name.partition(" ") for name in KNOWN]
     calls = tuple(Call(f"{name} {option}", name, (X,), **options[option]) for name, _, option in parts)
-    return kernel(WINDOWS[kind], Aggregate((), calls), columns=(("x", column), ("ts", "timestamp")))
+    return kernel(WINDOWS[kind], AggregateStep((), calls), columns=(("x", column), ("ts", "timestamp")))
 
 
 @given(st.lists(st.tuples(st.none() | st.integers(0, 2), st.none() | st.sampled_from("ab")), min_size=1, max_size=10))
 @settings(max_examples=25, deadline=None)
 def test_distinct_over_several_columns_counts_pairs_without_null(pairs: list[tuple[Any, Any]]):
     columns = (("k", "int"), ("x", "int"), ("y", "string"), ("ts", "timestamp"))
-    call = Aggregate((), (Call("n", "count", (X, ("column", "y")), "bigint", distinct=True),))
+    call = AggregateStep((), (Call("n", "count", (X, ("column", "y")), "bigint", distinct=True),))
     rows = tuple({"x": x, "y": y, "ts": time} for time, (x, y) in enumerate(pairs))
     found = run(kernel(window(tuples(3)), call, columns=columns), [(rows, len(rows))])
     wanted = [
@@ -90,7 +90,7 @@ def test_distinct_over_several_columns_counts_pairs_without_null(pairs: list[tup
 
 def test_many_calls_share_what_they_keep():
     """AVG, SUM, COUNT and STDDEV of one column: one entry a row, one column of arguments."""
-    call = Aggregate((), tuple(Call(name, name, (X,)) for name in CALLS))
+    call = AggregateStep((), tuple(Call(name, name, (X,)) for name in CALLS))
     rows = tuple({"k": 1, "x": float(time), "ts": time} for time in range(6))
     found = run(kernel(window(tuples(3)), call), [(rows, 6)], stored=False)
     assert found.rows[0][-1][0] == (4.0, 12.0, 3, 1.0, 1.0)
@@ -102,7 +102,7 @@ CALLS = ("avg", "sum", "count", "stddev_samp", "var_samp")
 NUMBERED = (">", ("mark", "row_number"), ("literal", 3, "int"))
 REFUSED: dict[str, Callable[[], object]] = {
     "SW-354": lambda: kernel(window(tuples(3)), grouped("percentile")),
-    "SW-355": lambda: kernel(window(tuples(3)), Filter(NUMBERED), grouped("sum")),
+    "SW-355": lambda: kernel(window(tuples(3)), FilterStep(NUMBERED), grouped("sum")),
     "SW-356": lambda: kernel(grouped("sum")),
     "SW-350": lambda: kernel(columns=(("a", "map<int,int>"), ("ts", "timestamp"))),
     "SW-201": lambda: kernel(window(tuples(3)), grouped("sum", "nothing")),

@@ -39,7 +39,7 @@ ASIDE = ("sync", "late", "rejected")
 
 
 def answer_of(example: QueryCase) -> Answer:
-    """What the kernel yields, as the interpreter would say it."""
+    """Return the output of the kernel as an answer of the interpreter."""
     (feed,) = example.feeds.values()
     found = run(Fused(chain_of(example.plan)), given_by(feed, example.flush))
     columns = [schema_of(example.plan).reference(field) for field in schema_of(example.plan)]
@@ -91,7 +91,7 @@ SECOND = 1_000_000
 
 
 def stream() -> Feed:
-    """500 rows over five minutes, every 37th up to 20 seconds late, in five batches; punctuations 5 seconds behind."""
+    """Return 500 rows over 5 minutes in 5 batches. Every 37th is up to 20 s late; punctuations are 5 s behind."""
     kinds = ("horse", "cow", "horse", "emu")
     rows = []
     for number in range(500):

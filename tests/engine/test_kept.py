@@ -17,7 +17,7 @@ RANGE, KEYS, BEHIND = 700, 5, 90
 
 
 def states(*steps: dict[str, Any], keys: int = KEYS, churn: bool = False) -> list[State]:
-    """The state after each batch; with `churn` the keys of a batch never come again."""
+    """Return the state after each batch; with `churn` the keys of a batch never come again."""
     rng = np.random.default_rng(3)
     fused, found = kernel(*steps), []
     state = fused.init()
@@ -30,7 +30,7 @@ def states(*steps: dict[str, Any], keys: int = KEYS, churn: bool = False) -> lis
 
 
 def most(found: list[State], store: str) -> int:
-    """The most rows that a store ever held, once the stream was under way."""
+    """Return the most rows that a store ever held, once the stream was under way."""
     return max(state.stores[store].size for state in found[5:])
 
 

@@ -38,7 +38,7 @@ def the_feed(case: Case) -> Feed:
 
 
 def told(answer: Answer, batches: int) -> Ran:
-    """The interpreter's answer, in the form of the kernels'."""
+    """Return the interpreter's answer in the form of a kernel's output."""
     made = Ran()
     for batch in range(batches):
         made.rows.append([(tuple(each.row.values()), each.time) for each in answer.rows if each.batch == batch])
@@ -67,7 +67,7 @@ def test_jumping_windows_that_no_query_text_gives(change: str, data: st.DataObje
 
 
 def jumping(plan: Any, change: str) -> Any:
-    """The plan with the counts of its jumping windows apart from their parts, or at rows at multiples of a time."""
+    """Return the plan with its jumping windows counted by other columns, or evaluated at multiples of a time."""
     match plan:
         case Window(every=every) if every != ONE_TUPLE:
             return apart(plan, every, change)
@@ -95,7 +95,7 @@ def test_any_cut_into_batches_gives_the_same_rows(data: st.DataObject):
 
 @st.composite
 def cut(draw: st.DrawFn, batches: list[Given]) -> list[Given]:
-    """The same rows in other batches, some of them empty, with the punctuations between the same rows."""
+    """Draw the same rows in other batches, some of them empty, with the punctuations between the same rows."""
     made: list[Given] = []
     before = EARLIEST
     for rows, punctuation in batches:

@@ -16,7 +16,7 @@ from tests.engine.chains import X, batch, grouped, kernel, tuples, window
 from tests.engine.running import plain_rows, run
 
 from slackwater.engine.numbers.limbs import WIDTH, of_floats, of_integers, of_squares, total
-from slackwater.engine.plan import Aggregate, Call
+from slackwater.engine.plan import AggregateStep, Call
 from slackwater.errors import QueryError, RunError
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
@@ -53,7 +53,7 @@ def test_a_sum_is_the_nearest_double_to_the_exact_one(values: list[float]):
 
 
 def sliding(function: str, values: list[float | None], length: int = 2) -> list[float | None]:
-    """The function over the last rows at each, one batch per row, so that all goes through the state."""
+    """Return the function over the last rows at each, one batch per row, so that all goes through the state."""
     fused = kernel(window(tuples(length)), grouped(function))
     steps = [(({"k": 1, "x": each, "ts": time},), time + 1) for time, each in enumerate(values)]
     return [row[0][1] for rows in run(fused, steps).rows for row in rows]
@@ -97,7 +97,7 @@ def test_a_deviation_far_from_zero_is_as_good_as_one_near_it(values: list[int], 
 
 
 def over(column: str, function: str, values: list[object]) -> list[object]:
-    """A function over all values of a type, at the last of them."""
+    """Return a function over all values of a type, at the last of them."""
     fused = kernel(window(tuples(100)), grouped(function), columns=(("k", "int"), ("x", column), ("ts", "timestamp")))
     rows = tuple({"k": 1, "x": each, "ts": time} for time, each in enumerate(values))
     return run(fused, [(rows, len(rows))]).rows[0][-1][0][1]
@@ -139,6 +139,6 @@ def test_a_million_rows_that_come_and_go_leave_no_error():
 def test_text_is_not_summed():
     """In Spark the sum of a STRING is a DOUBLE; that of '1.5' was an error here, that of '10' text."""
     rows = window(tuples(1))
-    summed = Aggregate((), (Call("it", "sum", (X,), "string"),))
+    summed = AggregateStep((), (Call("it", "sum", (X,), "string"),))
     with pytest.raises(QueryError, match="sum of text"):
         kernel(rows, summed, columns=(("x", "string"), ("ts", "timestamp")))

@@ -68,14 +68,14 @@ MOMENT = pa.timestamp("us", "UTC")
 
 
 def script(folder: Path, names: Sequence[str] = tuple(QUERIES)) -> str:
-    """The file to run; a sink and a pipeline for each name."""
+    """Return the file to run; a sink and a pipeline for each name."""
     sinks = [f"CREATE SINK {name} USING parquet OPTIONS (path '{folder / 'out' / name}');" for name in names]
     pipelines = [f"INSERT INTO {name} {QUERIES[name]};" for name in names]
     return "\n".join([STREAM.format(path=folder / "in"), VIEW, *sinks, *pipelines])
 
 
 def arrived(folder: Path) -> None:
-    """A second of rows in each file, half a second late on average; Spark takes the oldest file first."""
+    """Write files with a second of rows each, half a second late on average. Spark reads the oldest file first."""
     folder.mkdir(parents=True)
     rng = np.random.default_rng(11)
     received = 1_700_000_000_000_000 + np.sort(rng.integers(0, FILES * 1_000_000, ROWS))
@@ -94,7 +94,7 @@ def arrived(folder: Path) -> None:
 
 
 def finish(folder: Path, text: str, *, flush: bool = True) -> str:
-    """Runs to the end from wherever the checkpoint stands, in this process; gives what was shown."""
+    """Resume a script from its checkpoint, run it to the end in this process, and return its console output."""
     console = Console(file=StringIO(), width=200, highlight=False)
     conditions = Conditions(folder / "check", "local[2]", available_now=True, flush=flush)
     run(parse_script(text), conditions, Watch(console))
@@ -102,23 +102,23 @@ def finish(folder: Path, text: str, *, flush: bool = True) -> str:
 
 
 def answers(spark: SparkSession, folder: Path, names: Sequence[str] = tuple(QUERIES)) -> Mapping[str, Counter[object]]:
-    """The rows of every sink, read through its log."""
+    """Return the rows of every sink, read through its log."""
     return {name: Counter(map(tuple, spark.read.parquet(str(folder / "out" / name)).collect())) for name in names}
 
 
 def logged(folder: Path) -> Counter[object]:
-    """What the query of the view has written: rows, without the punctuations between them."""
+    """Return the rows in the log of the view, without its punctuations."""
     rows = parquet.read_table(folder / "check.views" / "halves" / "log").to_pylist()
     return Counter(tuple(row.values()) for row in rows if row["segment"] is not None)
 
 
 def kept(database: Database) -> list[tuple[object, ...]]:
-    """The rows of the table."""
+    """Return the rows of the table."""
     return sorted(database.rows("SELECT segment, n, top FROM kept"))
 
 
 def spawn(folder: Path, text: str, *options: str) -> subprocess.Popen[bytes]:
-    """The same run in a process group of its own, driver, JVM and workers."""
+    """Start a run in a process group of its own, which includes the JVM and the workers."""
     folder.mkdir(exist_ok=True)
     file = folder / "run.sql"
     file.write_text(text)
@@ -129,7 +129,7 @@ def spawn(folder: Path, text: str, *options: str) -> subprocess.Popen[bytes]:
 
 
 def wait_until(reached: Callable[[], bool], process: subprocess.Popen[bytes]) -> None:
-    """Waits for a moment in the life of a process, looking every millisecond."""
+    """Wait until a condition is true or the process has ended; check every millisecond."""
     end = monotonic() + PATIENCE
     while not reached() and process.poll() is None and monotonic() < end:
         with suppress(subprocess.TimeoutExpired):
@@ -137,7 +137,7 @@ def wait_until(reached: Callable[[], bool], process: subprocess.Popen[bytes]) ->
 
 
 def strike(process: subprocess.Popen[bytes]) -> None:
-    """SIGKILL to all of it at once: no shutdown hook runs."""
+    """Kill the whole process group with SIGKILL, so that no shutdown hook runs."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()

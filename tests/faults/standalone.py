@@ -28,14 +28,14 @@ class Cluster:
     workers: Sequence[subprocess.Popen[bytes]]
 
     def kill_worker(self) -> None:
-        """SIGKILL to a worker and its executors: no shutdown hook runs."""
+        """Kill a worker and its executors with SIGKILL, so that no shutdown hook runs."""
         os.killpg(self.workers[0].pid, signal.SIGKILL)
         self.workers[0].wait()
 
 
 @contextmanager
 def standalone_cluster(folder: Path) -> Iterator[Cluster]:
-    """A running cluster."""
+    """Yield a running cluster."""
     folder.mkdir()
     started = [_started(folder, "master", "master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")]
     try:
@@ -67,7 +67,7 @@ def standalone_cluster(folder: Path) -> Iterator[Cluster]:
 
 def _started(folder: Path, name: str, kind: str, *given: str) -> subprocess.Popen[bytes]:
     # Loopback, and Spark's own logging, in which the master tells its address.
-    own = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_CONF_DIR": str(folder), "SPARK_NO_DAEMONIZE": "1"}
+    own = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
     command = [str(HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{kind}", *given]
     with (folder / f"{name}.log").open("wb") as log:
         return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, env={**os.environ, **own})
@@ -83,7 +83,7 @@ def _logged(log: Path, pattern: str, process: subprocess.Popen[bytes]) -> str:
 
 
 def bare_python(folder: Path, without: Collection[str] = ()) -> Path:
-    """A Python that has the dependencies, save those named, and neither this package nor any other editable one.
+    """Return a Python with the dependencies except `without`, and without this or any other editable package.
 
     Without `site`, no `.pth` file is read, which is how an editable package is found.
     """

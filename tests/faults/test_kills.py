@@ -42,18 +42,18 @@ ROW_WISE = ("mixed", "nested_rows")
 
 
 def _owned(out: Path, batch: int) -> bool:
-    """Whether a sink of Spark's, or the log of a view, has the batch as a whole."""
+    """Return whether a sink of Spark's, or the log of a view, has the batch as a whole."""
     return (out / "_spark_metadata" / str(batch)).exists() or (out / f"{batch:09d}.parquet").exists()
 
 
 def places(folder: Path, name: str) -> tuple[Path, Path]:
-    """The checkpoint of a query, and where it writes."""
+    """Return the checkpoint of a query, and where it writes."""
     own = folder / "check.views" / name
     return (own / "checkpoint", own / "log") if name == VIEW else (folder / "check" / name, folder / "out" / name)
 
 
 def killed_at(folder: Path, text: str, name: str, point: Point) -> bool:
-    """Kills a run while a batch of the query `name` stands at a point; whether it was caught in that batch."""
+    """Kill a run when a batch of the query `name` has reached a point; return whether the batch was unfinished."""
     check, out = places(folder, name)
     batch = max(FIRST.get(name, 1), 1 + max((int(each.name) for each in (check / "commits").glob("[0-9]*")), default=0))
     process = spawn(folder, text)
@@ -87,5 +87,5 @@ def test_killed_pipelines_resume_to_the_identical_answers(spark, server, databas
 
 
 def _accounts(shown: str) -> list[str]:
-    """How many rows came, were on time, late and rejected, for each pipeline since it first began."""
+    """Return the line of each pipeline that counts its rows: in, on time, late and rejected."""
     return sorted(line.split(";")[0].strip() for line in shown.splitlines() if "rows in =" in line)

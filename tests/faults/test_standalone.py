@@ -62,7 +62,7 @@ def test_a_cluster_answers_as_one_process_does_though_a_worker_dies(spark, tmp_p
 
 
 def _asked(master: str, python: Path) -> str:
-    """What a run says whose workers have a poor Python."""
+    """Return the error output of a program whose workers use the given Python."""
     code = "from slackwater.spark.session import local_session\nfrom slackwater.spark.io.sources import registry\n"
     code += f"registry.register(local_session(master='{master}'))"
     env = {**os.environ, "PYSPARK_PYTHON": str(python), "PYSPARK_DRIVER_PYTHON": sys.executable}

@@ -56,7 +56,7 @@ def write(folder: Path, number: int) -> None:
 
 
 def resumed(spark: SparkSession, stream: Path, checkpoint: Path) -> dict[int, Rows]:
-    """The rows of each batch from where the checkpoint stands to the end of what is there."""
+    """Return the rows of each batch of a run that resumes from the checkpoint and reads all files."""
     script = parse_script(SCRIPT.format(path=stream))
     (pipeline,) = script.pipelines
     ready = replace(pipeline, plan=rewrite(pipeline.plan).plan)
@@ -72,7 +72,7 @@ def resumed(spark: SparkSession, stream: Path, checkpoint: Path) -> dict[int, Ro
 
 
 def total(*runs: dict[int, Rows]) -> Rows:
-    """All rows; of a batch that was repeated, those of its repetition."""
+    """Return the rows of all batches. The last run of a repeated batch counts."""
     batches: dict[int, Rows] = {}
     for each in runs:
         batches |= each
@@ -81,9 +81,9 @@ def total(*runs: dict[int, Rows]) -> Rows:
 
 @pytest.fixture(scope="module")
 def begun(spark, tmp_path_factory):
-    """A stream of which half was read, its checkpoint, what was answered so far, and what all of it answers.
+    """Return a folder with a half-read stream and its checkpoint, the rows so far, and the rows of the whole stream.
 
-    An earlier run was killed while Spark logged its first batch: what that leaves is in nobody's way.
+    An earlier run was killed while Spark logged its first batch. The file that it left must do no harm.
     """
     folder = tmp_path_factory.mktemp("torn")
     (pipeline,) = parse_script(SCRIPT.format(path=folder / "stream")).pipelines
@@ -117,7 +117,7 @@ def test_a_torn_file_is_found_out_or_does_not_matter(spark, begun, tmp_path, pla
 
 
 def latest_of(place: Path) -> Path:
-    """The file that was written last there; the checksums that Hadoop keeps beside files are not torn with them."""
+    """Return the file that was written last in a folder, ignoring Hadoop's checksum files."""
     if place.is_file():
         return place
     files = [each for each in place.rglob("*") if each.is_file() and not each.name.startswith((".", "_"))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from slackwater.app.views import rewritten
+from slackwater.app.views import optimise_pipelines
 from slackwater.engine.plan import encode
 from slackwater.errors import QueryError, found_in
 from slackwater.lang import parse_script
@@ -159,7 +159,7 @@ whole. A tree of operators that no planner wrote, and that is not well formed, i
 
 
 def message(text: str) -> str:
-    """What is said about a text that follows the declarations."""
+    """Return the error message for a text that follows the declarations."""
     declared = parse_script(STREAMS)
     try:
         parse_script(text, file="query.sql", variables={}, catalog=declared.catalog)
@@ -169,10 +169,10 @@ def message(text: str) -> str:
 
 
 def unplaced(text: str) -> str:
-    """What is said when it is asked who could run a query."""
+    """Return the error message for a query that no operator can run."""
     script = parse_script(text, file="query.sql", variables={}, catalog=parse_script(STREAMS).catalog)
     try:
-        for each in rewritten(script):
+        for each in optimise_pipelines(script):
             with found_in(f"the pipeline '{each.name}'"):
                 way_of(each.plan)
     except QueryError as error:
@@ -181,7 +181,7 @@ def unplaced(text: str) -> str:
 
 
 def planned(text: str) -> str:
-    """What is said when the changelog of a query is planned."""
+    """Return the error message of planning the changelog of a query."""
     declared = parse_script(STREAMS + EDITS)
     (pipeline,) = parse_script(text, file="query.sql", variables={}, catalog=declared.catalog).pipelines
     try:

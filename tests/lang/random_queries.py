@@ -48,7 +48,7 @@ class Queries:
         return f"SELECT {distinct}{', '.join(items)} FROM {sources}{where}{group}{having}"
 
     def emit(self) -> str:
-        """EMIT CHANGES suits every query."""
+        """Return a spelling of EMIT CHANGES, which every query allows."""
         return self.pick([" EMIT CHANGES", " emit on update", " EMIT\n CHANGES"])
 
     def sources(self, depth: int) -> tuple[str, dict[str, str]]:

@@ -24,14 +24,14 @@ CATALOG: Catalog = parse_script(DECLARATIONS).catalog
 
 
 def bound(query: str) -> Plan:
-    """The plan of a query below its Emit."""
+    """Return the plan of a query below its Emit."""
     root = bind_query(query, CATALOG)
     assert isinstance(root, Emit)
     return root.child
 
 
 def refused(query: str) -> QueryError:
-    """The error of a query that must have one, with its place."""
+    """Return the error of a query that must have one, with its place."""
     try:
         plan = bind_query(query, CATALOG)
     except QueryError as error:
@@ -42,7 +42,7 @@ def refused(query: str) -> QueryError:
 
 
 def underlined(error: QueryError) -> str:
-    """The characters that an error points at."""
+    """Return the characters that an error points at."""
     assert error.place is not None
     start = error.place.column - 1
     return error.place.text[start : start + error.place.length]

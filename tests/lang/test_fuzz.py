@@ -66,7 +66,7 @@ PAPERS = [path.read_text() for path in sorted((Path(__file__).parents[2] / "exam
 
 
 def broken(text: str, rng: random.Random) -> str:
-    """The text with some of its words lost, doubled, swapped, replaced, or with characters changed."""
+    """Return the text with some of its words lost, doubled, swapped, replaced, or with characters changed."""
     words = [text[token.start : token.end + 1] for token in tokens_of(SourceText(text), {})]
     for _ in range(rng.randint(1, 4)):
         at = rng.randrange(len(words))
@@ -92,7 +92,7 @@ def broken(text: str, rng: random.Random) -> str:
 
 
 def survives(text: str) -> bool:
-    """Whether the text was read; if it was not, the error is one that a user can work with."""
+    """Return whether the text was parsed. If it was not, check that the error has a code and a place."""
     try:
         script = parse_script(text, catalog=CATALOG, variables={"X": "1"})
     except QueryError as error:

@@ -41,7 +41,7 @@ AGGREGATES = [
 
 
 def canonical(expressions: list[str]) -> str:
-    """The select list as it is printed from the plan."""
+    """Return the select list as it is printed from the plan."""
     catalog = parse_script(f"CREATE STREAM S ({COLUMNS}) USING json TIMESTAMP BY t").catalog
     items = ", ".join(f"{expression} AS c{number}" for number, expression in enumerate(expressions))
     return print_query(bind_query(f"SELECT {items} FROM S [RANGE 1 minute]", catalog)).partition("\nFROM ")[0]

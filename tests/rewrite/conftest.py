@@ -24,7 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture
 def tally(request: pytest.FixtureRequest):
-    """Counts a case that was run through the interpreter on both sides, and how often the rule fired in it."""
+    """Return a function that counts the proved cases of a rule, and how often the rule fired in them."""
     stash = request.config.stash
 
     def count(rule: str, fired: int) -> None:

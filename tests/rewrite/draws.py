@@ -84,7 +84,7 @@ def bound(sql: str, *views: ViewDef) -> Case:
 
 
 def stacked(plan: Plan) -> Plan:
-    """The plan with every selection taken apart into its conjuncts, one over the other."""
+    """Return the plan with every selection taken apart into its conjuncts, one over the other."""
     plan = with_inputs(plan, tuple(stacked(each) for each in inputs(plan)))
     if isinstance(plan, Select):
         below = plan.child
@@ -95,6 +95,6 @@ def stacked(plan: Plan) -> Plan:
 
 
 def strictly(plan: Plan) -> Plan:
-    """The plan with every time frequency in its strict form, which SQL has no words for."""
+    """Return the plan with every time frequency in its strict form, which SQL has no words for."""
     plan = with_inputs(plan, tuple(strictly(each) for each in inputs(plan)))
     return replace(plan, strict=True) if isinstance(plan, Frequency) and plan.every.is_time else plan

@@ -59,5 +59,5 @@ def read(rule: Rule) -> Fixture:
 
 
 def shown(plan: Plan) -> str:
-    """The outline of a plan, the policy that no query states in two words."""
+    """Return the outline of a plan, with `default policy` in place of a policy that is not stated."""
     return "\n".join(outline(plan)).replace(in_words(Policy()), "default policy")

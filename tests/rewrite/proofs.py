@@ -30,7 +30,7 @@ class Fired:
 
 
 def firing(rule: Rule, seed: int) -> Fired | None:
-    """The plan of a seed, some of the other rules having been applied before, if the rule fires on it."""
+    """Return a plan on which the rule fires, drawn from a seed, perhaps after other rules; None if it never fires."""
     rng = Random(f"{rule.__name__} {seed}")
     case: Case = TEMPLATES[rule.__name__](Draw(rng))
     others = [each for each in RULES if each is not rule]
@@ -43,7 +43,7 @@ def firing(rule: Rule, seed: int) -> Fired | None:
 
 
 def answers(fired: Fired, streams: int) -> Iterator[tuple[str, object, object]]:
-    """What both plans answer over so many streams, each with the seed that makes it."""
+    """Yield the answers of both plans over so many random streams, each with the seed of its streams."""
     windows = fired.after.steps[0].rule not in COMPUTES_FEWER_WINDOWS
     for number in range(streams):
         seed = f"{fired.seed} {number}"
@@ -53,7 +53,7 @@ def answers(fired: Fired, streams: int) -> Iterator[tuple[str, object, object]]:
 
 
 def streams_of(plan: Plan, seed: str) -> dict[str, Feed]:
-    """Feeds for the streams that a plan reads; shorter ones where it reads two, whose pairs are all made.
+    """Return feeds for the streams that a plan reads: shorter ones for a join, which makes all pairs.
 
     Rows come about one a second, so that windows of a few seconds hold a few rows.
     """

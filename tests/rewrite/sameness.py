@@ -10,7 +10,7 @@ from slackwater.semantics import Answer
 
 
 def told(answer: Answer, plan: Plan, *, windows: bool = True) -> Hashable:
-    """All that an answer says, in a form that can be compared.
+    """Return the rows, changes and late rows of an answer in a form that can be compared.
 
     Rows keep their order, but for those of one boundary, which have none (`algebra.order`). With `windows` false the
     number of windows that a late row missed is left out: it counts those that are computed, which is what a rule that

@@ -13,6 +13,7 @@ from tests.rewrite.draws import CALLS, MERGED_CALLS, Case, Draw, bound, stacked,
 
 from slackwater.algebra.catalog import ViewDef
 from slackwater.lang import bind_query
+from slackwater.rewrite import RULES
 from slackwater.testing.catalog import CATALOG
 
 
@@ -173,7 +174,7 @@ def turn_frequencies_into_slides(d: Draw) -> Case:
 
 
 def whole(d: Draw, window: str) -> Case:
-    """Queries that read all of a window."""
+    """Return queries that read all of a window."""
     where = d.maybe("WHERE " + d.where())
     return bound(
         d.one(
@@ -388,26 +389,5 @@ def reuse_views(d: Draw) -> Case:
     return bound(new, view)
 
 
-TEMPLATES: dict[str, Callable[[Draw], Case]] = {
-    each.__name__: each
-    for each in (
-        reuse_views,
-        turn_frequencies_into_slides,
-        push_frequencies_into_windows,
-        drop_idle_windows,
-        split_selections,
-        push_selects_below_projects,
-        push_selects_below_aggregates,
-        push_selects_below_joins,
-        interleave_selections,
-        push_selects_below_frequencies,
-        push_selects_below_windows,
-        merge_selections,
-        compose_frequencies,
-        push_frequencies_below_aggregates,
-        distribute_frequencies,
-        push_down_projects,
-        share_partitionings,
-        share_panes,
-    )
-}
+TEMPLATES: dict[str, Callable[[Draw], Case]] = {rule.__name__: globals()[rule.__name__] for rule in RULES}
+"""Each rule has the function of its name above."""

@@ -11,7 +11,7 @@ SECOND = 1_000_000
 
 
 def rows(*times_and_values: tuple[int, int, object]) -> Feed:
-    """One batch of rows (t, id, v)."""
+    """Return one batch of rows (t, id, v)."""
     return Feed.of([{"ts": t * SECOND, "id": key, "v": v} for t, key, v in times_and_values])
 
 

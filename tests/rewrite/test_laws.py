@@ -26,7 +26,7 @@ def result(side: QueryCase, feeds: dict[str, Feed]) -> object:
 
 
 def without(feeds: dict[str, Feed], stream: str, position: int) -> dict[str, Feed]:
-    """The same feeds without one row."""
+    """Return the same feeds without one row."""
     batches, seen = [], 0
     for batch in feeds[stream].batches:
         kept = tuple(row for place, row in enumerate(batch.rows, start=seen) if place != position)

@@ -23,7 +23,7 @@ def test_every_extent_is_made_of_whole_panes_of_the_greatest_length(seed: int):
 
 
 def fits(pane: int, length: int, slide: int) -> bool:
-    """Whether a pane's first and last tick are in the same extents, pane by pane over a whole period."""
+    """Return whether a pane's first and last tick are in the same extents, pane by pane over a whole period."""
     return all(
         extents_of(start, length, slide) == extents_of(start + pane - 1, length, slide)
         for start in range(0, slide * pane, pane)[:50]

@@ -9,7 +9,7 @@ from slackwater.semantics import Feed, FeedBatch
 
 
 def ended(plan: Plan, feeds: Mapping[str, Feed]) -> dict[str, Feed]:
-    """The feeds, and then a punctuation at which every lifetime that a window limits is over."""
+    """Return the feeds, and then a punctuation at which every lifetime that a window limits is over."""
     clocks = {node.stream: node.event_time for node in walk(plan) if isinstance(node, Scan)}
     batches = [batch for feed in feeds.values() for batch in feed.batches]
     rows = [(name, row) for name, feed in feeds.items() for batch in feed.batches for row in batch.rows]

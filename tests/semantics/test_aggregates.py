@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from slackwater.algebra.expressions import parsed
 from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import QueryError
-from slackwater.semantics.calls import add_row, new_fold
+from slackwater.semantics.aggregates import add_row, new_fold
 from slackwater.semantics.expressions import scope_of
 from slackwater.semantics.rows import Row
 

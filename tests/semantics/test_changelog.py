@@ -13,13 +13,13 @@ def tuple_of(value: object, start: int, end: int = END_OF_TIME) -> Temporal:
 
 
 def log(*tuples: Temporal, ended: dict[Temporal, int] | None = None) -> Log:
-    """Tuples that begin at their start; some of them ended by a negative."""
+    """Return the log of tuples that begin at their start, with a negative for each tuple in `ended`."""
     negatives = [Event(at, each, positive=False) for each, at in (ended or {}).items()]
     return Log.of([*(Event(each.start, each) for each in tuples), *negatives])
 
 
 def told(found: Log) -> list[tuple]:
-    """Positives as (start, end, values), negatives as (point, values)."""
+    """Return positives as (start, end, values) and negatives as (point, values)."""
     return [
         (event.at, event.tuple.end, *event.tuple.values) if event.positive else (event.at, *event.tuple.values)
         for event in found

@@ -21,7 +21,7 @@ LAW = settings(max_examples=150, deadline=None)
 
 
 def told(answer: Answer) -> list:
-    """What an answer says, whatever the batches were."""
+    """Return the rows, syncs and changes of an answer without their batches."""
     rows = [(row.time, orders(row.row.values())) for row in answer.rows]
     changes = [(each.type, each.valid_from, each.valid_to, orders(each.row.values())) for each in answer.changes]
     return [rows, [sync.window_end for sync in answer.syncs], changes]
@@ -55,7 +55,7 @@ def test_what_was_answered_is_not_taken_back_by_what_comes_later(data: st.DataOb
 
 
 def padded(feeds: dict[str, Feed], batches: int) -> dict[str, Feed]:
-    """Feeds that are at least so long: the run has as many batches as the longest."""
+    """Return feeds with at least so many batches: a run has as many batches as its longest feed."""
     empty = Feed.of([], [None] * batches)
     return {name: Feed((*feed.batches, *empty.batches[len(feed.batches) :])) for name, feed in feeds.items()}
 
@@ -80,7 +80,7 @@ def test_after_the_sync_row_of_an_extent_none_of_its_rows_appears(case: Case):
 
 
 def has_extents(plan: Plan) -> bool:
-    """Whether a row can be in several answers: the last rows of a window, at each of a series of times."""
+    """Return whether a row can be in several answers: the last rows of a window, at each of a series of times."""
     sampled = [each for each in walk(plan) if isinstance(each, Frequency) and each.every.is_time]
     return any(isinstance(below, Window) for each in sampled for below in walk(each))
 
@@ -114,7 +114,7 @@ def test_nothing_is_late_before_a_punctuation(case: Case):
 
 
 def everywhere(plan: Plan, change) -> Plan:
-    """The plan with a change made at every operator that it fits, from the leaves up."""
+    """Return the plan with a change made at every operator that it fits, from the leaves up."""
     below = tuple(everywhere(each, change) for each in inputs(plan))
     return change(with_inputs(plan, below) if below else plan)
 

@@ -30,7 +30,7 @@ def tuples(amount: int) -> Length:
 
 
 def batches(given_feed: Feed):
-    """Number, rows with an event time, punctuation before the batch."""
+    """Yield the number of each batch, its rows with an event time, and the punctuation before it."""
     before = None
     for number, batch in enumerate(given_feed.batches):
         rows = [(position, row) for position, row in enumerate(batch.rows) if row["ts"] is not None]
@@ -40,7 +40,10 @@ def batches(given_feed: Feed):
 
 
 def emit_extents(given_feed: Feed, length: int, slide: int) -> tuple[list, list]:
-    """(2) rows enter every window that is not emitted; (3) windows with boundary <= P are emitted, once."""
+    """Return the emitted windows and the late rows, by steps 2 and 3 of the procedure.
+
+    (2) Rows enter every window that is not emitted. (3) Windows with boundary <= P are emitted, once.
+    """
     windows: dict[int, int] = {}
     emitted: set[int] = set()
     out, late = [], []
@@ -62,7 +65,7 @@ def emit_extents(given_feed: Feed, length: int, slide: int) -> tuple[list, list]
 
 
 def release(given_feed: Feed) -> tuple[list, list]:
-    """A reorder buffer: rows wait in it, and leave it in sequence order when t < P."""
+    """Return the released and the late rows of a reorder buffer, which rows leave in sequence order when t < P."""
     waiting: list = []
     released, late = [], []
     frontier = None
@@ -103,7 +106,7 @@ def test_the_sequence_is_what_a_reorder_buffer_releases(given_feed: Feed):
 
 
 def over_sequence(given_feed: Feed, value: Callable[[list, int], object]) -> list:
-    """A value for each position of the released sequence, from all rows up to it."""
+    """Return a value for each position of the released sequence, from all rows up to it."""
     rows = [(batch, at, row) for batch, at, row in release(given_feed)[0]]
     return [(batch, at, value([each[1:] for each in rows[: j + 1]], at)) for j, (batch, at, _) in enumerate(rows)]
 

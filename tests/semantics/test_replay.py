@@ -70,7 +70,7 @@ class Live:
         raise TypeError(plan)
 
     def kept(self, rows: list[Row]) -> list[Row]:
-        """The rows of `Edits` (op, id, v, ts) that its changes leave: a table by id."""
+        """Return the rows of `Edits` (op, id, v, ts) that its changes leave: a table by id."""
         table: dict[object, Row] = {}
         for row in rows:
             op, key, *_ = row.values
@@ -86,7 +86,7 @@ class Live:
         return [[row for row, mine in zip(rows, keys, strict=True) if mine == key] for key in dict.fromkeys(keys)]
 
     def window(self, length: Length, jump: int, parts: list[list[Row]]) -> list[Row]:
-        """The rows of the last r, or the last n, of each part: now, or at its last jump."""
+        """Return the rows of the last r, or the last n, of each part: now, or at its last jump."""
         held = []
         for part in parts:
             seen = part[: len(part) // jump * jump]
@@ -97,7 +97,7 @@ class Live:
         return held
 
     def sequence(self, scan: Scan) -> list[Row]:
-        """The released rows of a stream, as a query for all of its columns answers them.
+        """Return the released rows of a stream, as a query for all of its columns answers them.
 
         The clock is that of the whole query, so that every stream is asked for at once.
         """
@@ -107,7 +107,7 @@ class Live:
 
 
 def slowest(feeds: dict[str, Feed]) -> dict[str, Feed]:
-    """The feeds with one clock: after each batch the smallest of their punctuations."""
+    """Return the feeds with one clock: after each batch the smallest of their punctuations."""
     longest = max(len(feed.batches) for feed in feeds.values())
     clocks = []
     for feed in feeds.values():

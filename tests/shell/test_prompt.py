@@ -17,7 +17,7 @@ CTRL_C, CTRL_D, UP = "\x03", "\x04", "\x1b[A"
 
 @pytest.fixture
 def typed(tmp_path, monkeypatch):
-    """Types keys into a new shell, and gives what it printed."""
+    """Return a function that types keys into a new shell and returns its output."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def run(keys: str) -> str:
@@ -62,19 +62,16 @@ def test_a_home_that_cannot_be_written_costs_the_history_alone(typed, tmp_path):
     assert "no streams yet" in typed(f"SHOW STREAMS;\r{CTRL_D}")
 
 
-def test_a_query_shows_rows_late_rows_and_its_account(spark, tmp_path, monkeypatch):
-    """Over what is there: a test must end. Ctrl-C stops a run in `tests/app/test_interrupts.py`."""
-    from slackwater.app import run as running
-
+def test_a_query_shows_rows_late_rows_and_its_account(spark, tmp_path):
+    """A query that is not endless ends by itself. Ctrl-C stops a run in `tests/app/test_interrupts.py`."""
     (tmp_path / "rows").mkdir()
     for number, second in enumerate((10, 30, 12, 40)):
         file = tmp_path / "rows" / f"{number}.json"
         file.write_text(f'{{"id": {number}, "wide": "{"x" * 200}", "ts": "2024-01-01 00:00:{second}"}}\n')
         os.utime(file, (1_600_000_000 + number,) * 2)
-    conditions = running.Conditions
-    monkeypatch.setattr(running, "Conditions", lambda place: conditions(place, available_now=True))
     out = StringIO()
-    bench = Workbench(Console(file=out, width=80, highlight=False), Backstage(lambda: None), tmp_path / "check")
+    console = Console(file=out, width=80, highlight=False)
+    bench = Workbench(console, Backstage(lambda: None), tmp_path / "check", endless=False)
     bench.execute(
         f"CREATE STREAM S (id INT, wide STRING, ts TIMESTAMP) USING json "
         f"OPTIONS (path '{tmp_path}/rows', maxFilesPerTrigger '1') TIMESTAMP BY ts;"
@@ -84,6 +81,7 @@ def test_a_query_shows_rows_late_rows_and_its_account(spark, tmp_path, monkeypat
     shown = out.getvalue()
     assert shown.count("query: ") == 2, "the summary, and again for the command"
     assert "1 late" in shown
+    assert "Ctrl-C" not in shown
     assert "xxx" in shown
     assert len(bench.late["query$late"]) == 1
     bench.execute("\\late")

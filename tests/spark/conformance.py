@@ -46,7 +46,7 @@ class Punctuations:
 
 
 def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
-    """What the interpreter answers when the last punctuations have acted, as Spark's last batch lets them."""
+    """Return the interpreter's rows after an additional empty batch, in which the last punctuations act as in Spark."""
     longest = max(len(feed.batches) for feed in feeds.values())
     ended = {
         name: replace(feed, batches=feed.batches + (FeedBatch(),) * (longest - len(feed.batches) + 1))
@@ -56,7 +56,7 @@ def expected(plan: Plan, feeds: Mapping[str, Feed]) -> Counter[tuple[Any, ...]]:
 
 
 def answered(plan: Plan, answer: Answer) -> Counter[tuple[Any, ...]]:
-    """The rows of an answer as a sink gets them, sync rows among them."""
+    """Return the rows of an answer as a sink gets them, including sync rows."""
     rows = [tuple(map(_plain, result.row.values())) for result in answer.rows]
     if not (isinstance(plan, Emit) and plan.sync):
         return Counter(rows)
@@ -68,7 +68,7 @@ def answered(plan: Plan, answer: Answer) -> Counter[tuple[Any, ...]]:
 def found_at_rest(
     spark: SparkSession, plan: Plan, feeds: Mapping[str, Feed], catalog: Catalog
 ) -> Counter[tuple[Any, ...]]:
-    """What Spark answers over the rows of the feeds as batch DataFrames: all at once, nothing late."""
+    """Return Spark's rows over the feeds as batch DataFrames: all rows at once, none of them late."""
     streams = {}
     for name, feed in feeds.items():
         stream = catalog.source(name)
@@ -82,7 +82,7 @@ def found_at_rest(
 def found(
     spark: SparkSession, plan: Plan, feeds: Mapping[str, Feed], catalog: Catalog, folder: Path
 ) -> Counter[tuple[Any, ...]]:
-    """What Spark answers, its watermarks following the punctuations that the feeds give."""
+    """Return Spark's rows. Its watermarks follow the punctuations of the feeds."""
     longest = max(len(feed.batches) for feed in feeds.values())
     streams: dict[str, DataFrame] = {}
     for name, feed in feeds.items():
@@ -98,7 +98,7 @@ def found(
 
 
 def with_clock(rows: DataFrame, clock: DataFrame) -> DataFrame:
-    """A stream that brings its punctuations along, as the log of a view does."""
+    """Return a stream whose rows include its punctuations, like the log of a view."""
     return rows.unionByName(clock, allowMissingColumns=True)
 
 
@@ -121,13 +121,13 @@ def _columns(stream: StreamDef) -> str:
 
 
 def _table(schema: StructType, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """The interpreter's times are whole microseconds; Arrow takes them for timestamps as they are."""
+    """Return rows as an Arrow table. The interpreter's times are microseconds, as are Arrow's timestamps."""
     fields = arrow_schema(schema)
     return pa.table({field.name: pa.array([row[field.name] for row in rows], field.type) for field in fields})
 
 
 def _plain(value: Any) -> Any:
-    """A value in the interpreter's terms; sums of fractions may differ in their last digit."""
+    """Return a value as the interpreter represents it. Floats are rounded: sums may differ in the last digit."""
     if isinstance(value, datetime):
         aware = value if value.tzinfo else value.astimezone(UTC)
         return round((aware - EPOCH).total_seconds() * 1_000_000)

@@ -20,12 +20,12 @@ Rows = Mapping[str, Sequence[Any]]
 
 
 def timestamps(seconds: Iterable[float | None]) -> pa.Array:
-    """Seconds after START as an Arrow array of timestamps; None is NULL."""
+    """Return seconds after START as an Arrow array of timestamps; None is NULL."""
     return pa.array([None if s is None else START + round(s * SECOND) for s in seconds], pa.timestamp("us", "UTC"))
 
 
 def write_batch(folder: Path, number: int, columns: Mapping[str, Any]) -> None:
-    """One more batch. Spark takes files in the order of their modification times."""
+    """Write the file of a batch. Spark reads files in the order of their modification times."""
     folder.mkdir(parents=True, exist_ok=True)
     hidden = folder / f"_{number:05d}.parquet"
     pq.write_table(pa.table(dict(columns)), hidden)
@@ -39,7 +39,7 @@ def read_batches(spark: SparkSession, folder: Path, schema: str) -> DataFrame:
 
 
 def finish(df: DataFrame, checkpoint: Path, name: str, mode: str = "append") -> StreamingQuery:
-    """Runs a query over all that is there, into the table `name` of the session's memory."""
+    """Run a query over all available rows, into the in-memory table `name`."""
     writer = df.writeStream.format("memory").queryName(name).outputMode(mode)
     query = start_available_now(writer.option("checkpointLocation", str(checkpoint)))
     query.awaitTermination()

@@ -1,17 +1,22 @@
 """Options of our own sources and sinks: one table each, and errors that list what is valid."""
 
 import pytest
+from tests.docs.options_page import SINK_TABLES, SOURCE_TABLES
 
 from slackwater.errors import InputError
 from slackwater.spark.io.kafka.sink import TABLE as KAFKA_SINK
+from slackwater.spark.io.sinks import OWN_FORMATS
 from slackwater.spark.io.sinks.postgres.server import TABLE as POSTGRES
 from slackwater.spark.io.sources.recipe import GENERATE
 from slackwater.spark.io.sources.replay import TABLE as REPLAY
 from slackwater.spark.options import OptionKind, Options, OptionTable
 from slackwater.spark.planner.fused.changes import form_of
-from slackwater.spark.run.tables import SINK_TABLES, SOURCE_TABLES
 
 TABLES = SOURCE_TABLES + SINK_TABLES
+
+
+def test_every_sink_of_our_own_has_a_table():
+    assert {table.name for table in SINK_TABLES} == {*OWN_FORMATS, "changelog"}
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.name)

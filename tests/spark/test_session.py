@@ -31,7 +31,7 @@ from slackwater.spark.store import Location
 
 @pytest.fixture
 def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for temporary files in which another user has guessed the names that a process may use."""
+    """Return a folder for temporary files in which another user has guessed the names that a process may use."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     (tmp_path / "mine").write_text("precious")
     (tmp_path / f"slackwater-spark-{os.getpid()}.log").symlink_to(tmp_path / "mine")
@@ -40,7 +40,7 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def loggers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """No log yet; afterwards the loggers of PySpark are as they were."""
+    """Start a test without a log, and restore PySpark's loggers afterwards."""
     monkeypatch.setattr(log, "_logs", [])
     monkeypatch.setattr(log, "_named", set())
     found = [logging.getLogger("py4j"), *map(PySparkLogger.getLogger, log.QUERY_LOGGERS)]
@@ -178,7 +178,7 @@ class Cluster:
         return self
 
     def size(self) -> int:
-        """Of executors, and of the driver, which is among them."""
+        """Return the number of executors, in which Spark counts the driver."""
         self.seen = next(self.executors, 4)
         return self.seen
 

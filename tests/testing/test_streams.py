@@ -50,7 +50,7 @@ def test_a_changelog_stream_has_change_types(found):
 
 
 def seen_and_to_come(found: Feed):
-    """For each batch: its punctuation, and the event times of the batches after it."""
+    """Yield for each batch its punctuation and the event times of all later batches."""
     for number, batch in enumerate(found.batches):
         later = [row["ts"] for each in found.batches[number + 1 :] for row in each.rows]
         yield batch.punctuation, [time for time in later if time is not None]

@@ -1,1 +1,1 @@
-"""What the commands do: run, explain, advise."""
+"""The commands as functions: run, explain, advise and the others."""

@@ -30,11 +30,12 @@ from slackwater.disorder.replay.yardsticks import Constant, best_constant, best_
 from slackwater.errors import InputError
 
 MOST_FOR_OPTIMUM = 200_000
-"""Rows up to which the exact optimum is worth its time (about a minute)."""
+"""The largest number of rows for which the exact optimum is computed, which then takes about a minute."""
 MOST = 0.5
+"""The share of implausible rows above which a column is doubted to be a clock."""
 A_YEAR = 365 * MICROSECONDS["day"]
 FEWEST = 2
-"""Rows with which a stream can be replayed."""
+"""The smallest number of rows that can be replayed."""
 A_SECOND = Length.of(1, "second")
 NOT_COMPARED = ("slack", DEFAULT_ESTIMATOR)
 """`slack` keeps no ratio; the default is replayed first, and on its own."""
@@ -56,7 +57,7 @@ class AdviceLine:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Everything that was found out about a trace.
+    """The result of `advise`: the figures of a trace, and a line for each estimator and yardstick.
 
     `suspect` rows are stamped more than SKEW after their arrival. All figures and `batches` are of the other `rows`.
     `plain_late_share` is the share of these that Spark's own watermark loses, which suspect rows move.
@@ -80,7 +81,7 @@ class Advice:
         return advice_html(self)
 
     def document(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the advice as a dictionary that can be written as JSON, without the punctuations."""
         lines = [{key: value for key, value in asdict(line).items() if key != "punctuation"} for line in self.lines]
         return {
             "trace": self.trace,
@@ -99,7 +100,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class AdviseRequest:
-    """What to read and what to keep."""
+    """The arguments of `advise`: the trace, and the drop ratio to keep."""
 
     path: Path
     event: str
@@ -111,9 +112,10 @@ class AdviseRequest:
 
 
 def advise(request: AdviseRequest, progress: Callable[[str, int, int], None] | None = None) -> Advice:
-    """Replays the trace through every estimator and compares with what hindsight would have done.
+    """Replay the trace through every estimator and compare it with the best choices in hindsight.
 
-    `progress` is told what is being replayed, how many rows more, and of how many.
+    `progress` is called with the name of the estimator, the number of rows replayed since its last call, and the
+    number of all rows.
     """
     if not 0 < request.dratio < 1:
         raise InputError(
@@ -161,7 +163,7 @@ def _estimators(
 
 
 def _yardsticks(batches: Batches, late: int, delay: Constant) -> Iterator[AdviceLine]:
-    """Return what hindsight would have chosen; `delay` is the best constant behind the newest row."""
+    """Return one line for each best choice in hindsight; `delay` is the best constant behind the newest row."""
     now, each = best_constant(batches, late, "now"), best_per_interval(batches, late)
     yield _line("best constant (newest)", delay.measures, delay.punctuation, yardstick=True)
     yield _line("best constant (clock)", now.measures, now.punctuation, yardstick=True)
@@ -191,7 +193,7 @@ def plain_late_share(recorded: Batches, delay: int) -> float:
 
 
 def doubt(event: Ints, arrival: Ints) -> str:
-    """Why the columns may not be the clocks that they are said to be; empty if nothing speaks against it."""
+    """Return why the columns may not be event time and arrival time, or an empty text if they are plausible."""
     early = float(np.mean(event > arrival))
     if early > MOST:
         return f"{early:.0%} of the rows arrive before they happened: are --event and --arrival swapped, or no times?"
@@ -201,7 +203,7 @@ def doubt(event: Ints, arrival: Ints) -> str:
 
 
 def read(request: AdviseRequest) -> tuple[Batches, list[str]]:
-    """The trace in batches, in order of arrival, and what was done to it on the way."""
+    """Read the trace; return it in batches, in order of arrival, with notes on rows that were left out or sorted."""
     if not request.path.exists():
         raise InputError(
             "SW-401", f"there is no file or folder {request.path}", hint="give the path of a recorded stream"
@@ -251,7 +253,7 @@ def _ticks(column: pa.ChunkedArray) -> Ints:
 
 
 def _codes(column: pa.ChunkedArray) -> Ints:
-    """Senders as numbers."""
+    """Return each sender as a number, a missing sender as -1."""
     return np.asarray(column.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy(), np.int64)
 
 
@@ -277,7 +279,7 @@ def _seconds(ticks: float) -> float:
 
 
 def _sentence(dratio: float, lines: list[AdviceLine], fixed: float, plain: float | None) -> str:
-    """Return the advice in words. `plain` is what Spark's own watermark loses where suspect rows move it, else None."""
+    """Return the advice as text. `plain` is the share that Spark's own watermark loses to suspect rows, or None."""
     own = [line for line in lines if not line.yardstick]
     default = next((line for line in own if line.name == "budget"), own[0])
     constant = next(line for line in lines if line.name.startswith("best constant (newest)"))

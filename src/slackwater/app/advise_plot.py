@@ -1,4 +1,4 @@
-"""What a trace would have cost under each estimator, drawn."""
+"""Draw the late rows and the hold of each estimator on a trace."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from slackwater.app.advise import Advice, AdviceLine
 from slackwater.disorder import NO_PUNCTUATION
 
 POINTS = 4_000
-"""Rows that are drawn as dots; more would be a blot."""
+"""The largest number of rows that are drawn as dots; more dots would cover each other."""
 NAME_HEIGHT = 0.055
-"""Of the axes: what a name needs."""
+"""The height of a name, as a share of the height of the axes."""
 DRAWN = ("budget", "adaptive", "quantile", "best constant (newest)")
 
 
 def plot(advice: Advice, file: Path) -> None:
-    """Hold against late share for all of them, and punctuation against event time."""
+    """Draw two charts into a file: hold against late share for each line, and punctuations with rows over time."""
     figure = Figure(figsize=(13, 5.2), layout="constrained")
     trade, course = figure.subplots(1, 2)
     _trade(trade, advice)
@@ -53,7 +53,10 @@ def _trade(axes: Axes, advice: Advice) -> None:
 
 
 def _name(axes: Axes, lines: list[AdviceLine], places: list[tuple[float, float]]) -> None:
-    """Names in a column beside the axes, in the order of the points, each tied to its own: points may coincide."""
+    """Write the names in a column beside the axes, in the order of the points, with a line from each to its point.
+
+    Beside the points the names would overlap, because points may coincide.
+    """
     low, high = np.log(axes.get_ylim())
     heights = spread([(float(np.log(hold)) - low) / (high - low) for _, hold in places], NAME_HEIGHT)
     for line, place, height in zip(lines, places, heights, strict=True):
@@ -71,7 +74,7 @@ def _name(axes: Axes, lines: list[AdviceLine], places: list[tuple[float, float]]
 
 
 def spread(wanted: list[float], gap: float) -> list[float]:
-    """Heights between 0 and 1 near the wanted ones, which rise, and at least a gap apart where there is room.
+    """Return heights near `wanted`, which must ascend: at most 1, and at least `gap` apart.
 
     >>> spread([0.2, 0.2, 0.9, 1.0], 0.25)
     [0.2, 0.45, 0.75, 1.0]

@@ -1,4 +1,4 @@
-"""`slackwater doctor`: what is installed, what is supported, and what to do about what is not."""
+"""`slackwater doctor`: check the installation, and say how to mend each fault."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slackwater.spark.run.checks import examine
 
 
 def doctor(console: Console, master: str, settings: Mapping[str, str], checkpoint: str | None) -> bool:
-    """Print what was found, line by line; gives whether all of it is right."""
+    """Print the finding of each check, with advice if it failed; return whether all checks passed."""
     right = True
     for finding in examine(master, settings, checkpoint):
         right = right and finding.right

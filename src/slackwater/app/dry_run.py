@@ -7,46 +7,47 @@ from dataclasses import replace
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Scan, walk
-from slackwater.app.secrets import masked_errors
-from slackwater.app.views import rewritten
+from slackwater.app.secrets import mask_errors
+from slackwater.app.views import optimise_pipelines
 from slackwater.errors import found_in
 from slackwater.spark.io.spelling import doubts
 from slackwater.spark.io.streams import SparkSession, read_streams
 from slackwater.spark.run.formats import check_alone, check_outputs, check_plan, check_sides, check_sink, check_stream
-from slackwater.spark.run.sides import arranged
+from slackwater.spark.run.sides import group_by_query
 from slackwater.spark.session import local_session
 
 
 def dry_run(script: Script, starting: Callable[[], None] = lambda: None) -> Iterator[str]:
-    """Return what was found right, one line each; the first thing that is wrong is raised.
+    """Check a script; return one line for each declaration and pipeline that is right, and raise the first mistake.
 
-    Spark is started last, and `starting` called before: it takes seconds, and most mistakes are found without it.
+    Spark starts last, because it takes seconds and most mistakes are found without it. `starting` is called just
+    before Spark starts.
     """
-    with masked_errors(script):
-        check_pipelines(arranged(rewritten(script)))
+    with mask_errors(script):
+        check_pipelines(group_by_query(optimise_pipelines(script)))
         if script.streams or script.sinks or script.pipelines:
             starting()
-            yield from found_right(local_session(options=script.settings, brief=True), script)
+            yield from check_script(local_session(options=script.settings, brief=True), script)
 
 
 def found_doubtful(script: Script) -> Iterator[str]:
-    """Warnings about a script, one line each: options that are probably misspelt. They keep nothing from running."""
+    """Return a warning for each option that is probably misspelt. A script with warnings still runs."""
     yield from doubts(script)
 
 
-def found_right(session: SparkSession, script: Script) -> Iterator[str]:
-    """Return what is right in a script, one line each, by checks that `run` makes too before it starts anything."""
-    yield from declared_right(session, script)
+def check_script(session: SparkSession, script: Script) -> Iterator[str]:
+    """Check declarations and pipelines as `run` does before it starts a query; return one line for each."""
+    yield from check_declarations(session, script)
     frames = read_streams(session, script)
-    for pipeline, sides in arranged(rewritten(script)):
+    for pipeline, sides in group_by_query(optimise_pipelines(script)):
         with found_in(f"the pipeline '{pipeline.name}'"):
             found = [(pipeline, check_plan(pipeline, frames)), *check_sides(pipeline, sides, frames)]
         for each, columns in found:
             yield f"pipeline {each.name}: " + ", ".join(f"{name} {kind}" for name, kind in columns)
 
 
-def declared_right(session: SparkSession, script: Script) -> Iterator[str]:
-    """Return which streams and sinks are right, one line each: their formats exist, and the data has the columns."""
+def check_declarations(session: SparkSession, script: Script) -> Iterator[str]:
+    """Check that the formats of streams and sinks exist and that the data has the columns; return one line for each."""
     for stream in script.streams:
         check_stream(session, stream)
         yield f"stream {stream.name}: {stream.format}, {len(stream.fields)} columns"
@@ -56,14 +57,14 @@ def declared_right(session: SparkSession, script: Script) -> Iterator[str]:
 
 
 def check_pipelines(pipelines: Iterable[tuple[Pipeline, Sequence[Pipeline]]]) -> None:
-    """Check pipelines, each with those that read its sides, as far as it goes without Spark: plans and sinks."""
+    """Check the plans and sinks of pipelines without Spark; each pipeline comes with those that read its sides."""
     for pipeline, sides in pipelines:
         check_alone(pipeline)
         check_outputs(pipeline, sides)
 
 
-def used(script: Script) -> Script:
-    """A script without streams and sinks that no pipeline names: what is wrong with them keeps nothing from running."""
+def drop_unused_declarations(script: Script) -> Script:
+    """Return a script without the streams and sinks that no pipeline names: a mistake in them stops no run."""
     read = {node.stream for each in script.pipelines for node in walk(each.plan) if isinstance(node, Scan)}
     written = {each.sink.name for each in script.pipelines if each.sink is not None}
     return replace(

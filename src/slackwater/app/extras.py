@@ -1,4 +1,4 @@
-"""Packages that only some commands need: asked for when they are used, by the name of the extra that has them."""
+"""Check for packages that only some commands need, and name the extra that installs them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from slackwater.errors import InputError
 
 
 def require(extra: str, packages: Sequence[str], what: str) -> None:
-    """Raise an error that names the extra, unless all of its packages can be imported."""
+    """Raise an error that names the extra, unless all of `packages` can be imported; `what` names the feature."""
     lacking = [name for name in packages if find_spec(name) is None]
     if lacking:
         raise InputError(

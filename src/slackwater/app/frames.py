@@ -1,4 +1,4 @@
-"""`sw.sql`: DataFrames in, a DataFrame out, in a SparkSession that the user has."""
+"""`sw.sql`: DataFrames in, a DataFrame out, in the SparkSession of the user."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from slackwater.app.live.watch import Watch
 from slackwater.app.load import load
 from slackwater.app.options import parse_batch, parse_folder, parse_format, parse_share, parse_unit
 from slackwater.app.plans.documents import SHOWN, script_of
-from slackwater.app.plans.explain import asked, drawn, written
+from slackwater.app.plans.explain import draw_plans, plans_to_explain, write_plans
 from slackwater.app.plans.formats import Format
 from slackwater.app.run import Conditions
 from slackwater.app.run import run as run_script
@@ -87,9 +87,11 @@ def explain(
     """
     form, script = parse_format(format), script_from(given, declarations)
     if form.is_picture:
-        return Picture(drawn(script, form, rewritten=rewrites, physical=physical))
-    text = written(script, form, rewritten=rewrites, physical=physical)
-    return Explained(text, [(each.name, each.plan) for each in asked(script)]) if form is Format.TEXT else text
+        return Picture(draw_plans(script, form, rewritten=rewrites, physical=physical))
+    text = write_plans(script, form, rewritten=rewrites, physical=physical)
+    return (
+        Explained(text, [(each.name, each.plan) for each in plans_to_explain(script)]) if form is Format.TEXT else text
+    )
 
 
 def run(given: Given, declarations: str = "", *, checkpoint: str | Path, **conditions: Any) -> None:
@@ -104,7 +106,7 @@ def run(given: Given, declarations: str = "", *, checkpoint: str | Path, **condi
     checkpoint
         The folder in which the queries keep their place: a path, or the address of a store.
     **conditions
-        Those of the command: `master`, `available_now`, `flush`, `seconds`.
+        Options of the command: `master`, `available_now`, `flush`, `seconds`.
 
     Examples
     --------
@@ -159,7 +161,7 @@ def advise(
 
 
 def script_from(given: Given, declarations: str = "") -> Script:
-    """What was given as a script, bound and checked."""
+    """Return the script of a SQL text, a file, a query of the builder or a plan document, bound and checked."""
     if isinstance(given, Path):
         return load(given)
     declared = parse_script(declarations) if declarations.strip() else Script()
@@ -171,7 +173,7 @@ def script_from(given: Given, declarations: str = "") -> Script:
 
 
 def _with_plan(declared: Script, plan: Plan) -> Script:
-    """The plan as a pipeline into the one sink that is declared, or shown."""
+    """Return the declarations with the plan as a pipeline: into the sink if one is declared, else onto the console."""
     bound = check(bind(plan, declared.catalog.fill))
     sink = declared.sinks[0] if len(declared.sinks) == 1 else None
     pipeline = Pipeline(sink.name if sink else SHOWN, sink, bound)

@@ -1,4 +1,4 @@
-"""Reading what a user wrote: a SQL file, or a plan as a JSON document."""
+"""Read a script from a SQL file, or a plan from a JSON document."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from slackwater.lang import parse_script
 
 
 def load(path: Path, settings: Iterable[str] = (), spark: Mapping[str, str] | None = None) -> Script:
-    """The statements of a `.sql` file or a `.json` plan; `settings` are NAME=value, before the environment.
+    """Return the script of a `.sql` file or a `.json` plan.
 
-    Settings for `spark` go before those that the file states.
+    `settings` are texts NAME=value that fill `${NAME}` and override the environment. Settings in `spark` override
+    those of the file.
     """
     text = read_text(path)
     if path.suffix.lower() == ".json":
@@ -28,7 +29,7 @@ def load(path: Path, settings: Iterable[str] = (), spark: Mapping[str, str] | No
 
 
 def load_given(path: Path | None, text: str | None, settings: Iterable[str] = ()) -> Script:
-    """Return the statements of a file, or of a text that is given in its place."""
+    """Return the script of a file, or of a text that is given in its place."""
     if (path is None) == (text is None):
         raise InputError(
             "SW-427",
@@ -42,7 +43,7 @@ def load_given(path: Path | None, text: str | None, settings: Iterable[str] = ()
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, or an error that says what is in the way."""
+    """Return the text of a file; raise an error that says why it cannot be read."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except FileNotFoundError as cause:
@@ -53,12 +54,12 @@ def read_text(path: Path) -> str:
 
 
 def variables(settings: Iterable[str]) -> Mapping[str, str]:
-    """What fills `${NAME}`: the environment, and `NAME=value` settings that go before it."""
+    """Return the values for `${NAME}`: the environment, overridden by the `NAME=value` settings."""
     given = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name.isidentifier():
-            # A value may be a secret, and so it is not told.
+            # The error names no value, because a value may be a secret.
             raise InputError(
                 "SW-403",
                 f"'{name}' has no value or is no name",

@@ -13,7 +13,7 @@ from slackwater.errors import InputError, nearest
 
 
 def parse_duration(text: str | None) -> float | None:
-    """Seconds from a time such as `20 seconds`.
+    """Return the seconds of a time such as `20 seconds`.
 
     >>> parse_duration("2 minutes")
     120.0
@@ -28,12 +28,12 @@ def parse_share(text: str) -> float:
 
 
 def parse_batch(text: str) -> Length:
-    """A micro-batch: a time of arrival, or a number of rows."""
+    """Return the length of a micro-batch: a time of arrival, or a number of rows."""
     return Length.parse(text)
 
 
 def parse_unit(text: str) -> str:
-    """The unit of times that are written as numbers."""
+    """Return the unit of times that are written as numbers, after a check."""
     if text not in (*UNITS, AUTO):
         units = ", ".join((*UNITS, AUTO))
         raise InputError(
@@ -43,7 +43,7 @@ def parse_unit(text: str) -> str:
 
 
 def parse_format(text: str) -> Format:
-    """The name of a form in which plans are explained.
+    """Return the format in which plans are explained.
 
     >>> parse_format("svg").is_picture
     True
@@ -57,7 +57,7 @@ def parse_format(text: str) -> Format:
 
 
 def parse_folder(text: str) -> str:
-    """Return the path of a folder of this machine that was given as an address; any other folder as it was given.
+    """Return the path of a local folder that was given as a `file:` address; any other folder as it was given.
 
     >>> parse_folder("file:///var/high%20tides"), parse_folder("var/tides"), parse_folder("s3a://bucket/tides")
     ('/var/high tides', 'var/tides', 's3a://bucket/tides')
@@ -68,7 +68,7 @@ def parse_folder(text: str) -> str:
 
 
 def parse_conf(settings: Iterable[str]) -> dict[str, str]:
-    """Spark's own settings, each as `spark.name=value`.
+    """Return settings of Spark by name; each is given as `spark.name=value`.
 
     >>> parse_conf(["spark.executor.memory=4g"])
     {'spark.executor.memory': '4g'}
@@ -77,7 +77,7 @@ def parse_conf(settings: Iterable[str]) -> dict[str, str]:
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or not name.startswith("spark."):
-            # A value may be a secret, and so it is not told.
+            # The error names no value, because a value may be a secret.
             raise InputError(
                 "SW-418",
                 f"'{name}' is not a setting of Spark with a value",

@@ -1,4 +1,4 @@
-"""What `slackwater init` writes, and what `slackwater demo` runs: files that come with the package."""
+"""The files of the package that `slackwater init` writes and `slackwater demo` runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slackwater.errors import InputError
 RESOURCES = files("slackwater.app") / "resources"
 
 OLD = 1_600_000_000
-"""When the first file of data was changed, in seconds since 1970: files are read by age, the oldest first."""
+"""Seconds since 1970: the modification time of data file 0; file n is n seconds newer. Spark reads old files first."""
 
 
 def write_project(folder: Path) -> list[Path]:
@@ -29,7 +29,7 @@ def write_project(folder: Path) -> list[Path]:
 
 
 def _tree(folder: Traversable, above: str = "") -> list[tuple[str, Traversable]]:
-    """Every file below a folder with its path, in the order of their names."""
+    """Return every file below a folder with its relative path, sorted by name."""
     found: list[tuple[str, Traversable]] = []
     for each in sorted(folder.iterdir(), key=lambda each: each.name):
         found += _tree(each, f"{above}{each.name}/") if each.is_dir() else [(above + each.name, each)]

@@ -1,4 +1,4 @@
-"""Queries over the late, rejected and refused rows of another one."""
+"""Queries that read the late, rejected and refused rows of a pipeline."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from slackwater.lang import parse_script
 
 
 def readers_of(pipeline: Pipeline, catalog: Catalog, sides: Collection[str] = SIDES) -> list[Pipeline]:
-    """Return a query for each stream of such rows that a pipeline fills, named as that stream."""
+    """Return a query for each stream of late, rejected or refused rows that a pipeline fills, named like the stream.
+
+    `sides` limits the kinds of streams.
+    """
     known = with_sides(catalog, pipeline)
     found = []
     for each in side_streams(pipeline):

@@ -15,16 +15,16 @@ from time import monotonic, sleep
 
 from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Scan, walk
-from slackwater.app.dry_run import check_pipelines, declared_right, found_doubtful, used
+from slackwater.app.dry_run import check_declarations, check_pipelines, drop_unused_declarations, found_doubtful
 from slackwater.app.live.interrupts import Asked, interrupts
 from slackwater.app.live.watch import Watch
-from slackwater.app.secrets import masked_errors
-from slackwater.app.views import Opened, Sides, opened, shared
+from slackwater.app.secrets import mask_errors
+from slackwater.app.views import OpenView, Sides, open_views, share_views
 from slackwater.errors import InputError, SlackwaterError
 from slackwater.spark.batches import partitions_kept
 from slackwater.spark.io.sinks.anew import admit_sinks
 from slackwater.spark.io.streams import DataFrame, SparkSession, read_streams
-from slackwater.spark.run.formats import accepted
+from slackwater.spark.run.formats import compile_or_refuse
 from slackwater.spark.run.guard import reach
 from slackwater.spark.run.pipeline import POLL, Manner, Running, prepare, start
 from slackwater.spark.run.views.folder import admit_logs
@@ -36,11 +36,12 @@ from slackwater.spark.store import Location
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """Under which conditions to run: where, from which checkpoint, for how many seconds after the queries have started.
+    """The conditions of a run: where, from which checkpoint, for how many seconds after the queries have started.
 
-    A run over what is there (`available_now`) ends with a `flush`, which closes every window. Any other run starts a
-    batch every `trigger` seconds; with 0, one right after the other. With `views`, a folder, every view is kept there
-    for this run and others; without, those that two pipelines read, beside the checkpoint.
+    A run over the data that exists (`available_now`) ends with a `flush`, which closes every window. Any other run
+    starts a batch every `trigger` seconds; with 0, it starts the next batch at once. If the folder `views` is given,
+    every view is kept there for this run and for others. Otherwise a view is kept beside the checkpoint if two
+    pipelines read it.
     """
 
     checkpoint: str | Path
@@ -54,19 +55,20 @@ class Conditions:
 
 
 AT_ONCE = max(2, os.cpu_count() or 2)
-"""How many pipelines may be starting at the same time: each may start Python processes that take a second of a core."""
+"""The largest number of pipelines that start at the same time. Each may start Python processes, which take a second
+of a core: with a larger number all first batches are slow, with a smaller one cores are idle."""
 
 Begin = Callable[[], Running]
 
 
 def run(script: Script, conditions: Conditions, watch: Watch) -> None:
-    """Runs until every pipeline has ended, the time is up, or Ctrl-C; then stops them all cleanly."""
-    sharing, sides = shared(script, keep=conditions.views is not None)
+    """Run a script until every pipeline has ended, the time is up, or Ctrl-C; then stop all pipelines cleanly."""
+    sharing, sides = share_views(script, keep=conditions.views is not None)
     if not (sharing.pipelines or sharing.kept):
         raise InputError("SW-406", "there is nothing to run", hint="add an INSERT INTO a sink, or a query")
     script = replace(script, settings={**script.settings, **conditions.spark})
     try:
-        with masked_errors(script):
+        with mask_errors(script):
             _run_all(script, sharing, sides, conditions, watch)
     except SlackwaterError as error:
         watch.ends(error)
@@ -79,13 +81,13 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
     watch.starting()
     session = local_session(master=conditions.master, options=script.settings)
     watch.say(spread_over_cluster(session))
-    deque(map(watch.warn, found_doubtful(used(script))), maxlen=0)
-    deque(declared_right(session, used(script)), maxlen=0)
+    deque(map(watch.warn, found_doubtful(drop_unused_declarations(script))), maxlen=0)
+    deque(check_declarations(session, drop_unused_declarations(script)), maxlen=0)
     checkpoint = reach(conditions.checkpoint, session)
     for each in sharing.pipelines:
         admit_sinks(session, (each, *sides.get(each.name, ())), checkpoint / each.name)
     place = reach(conditions.views, session) if conditions.views else _views_beside(checkpoint)
-    with opened(sharing.kept, place) as views, _stopped_at_the_end() as running:
+    with open_views(sharing.kept, place) as views, _stop_at_end() as running:
         plans = [*sharing.pipelines, *(_pipeline(each) for each in views if each.mine)]
         script = replace(script, pipelines=tuple(plans))
         frames = read_streams(session, script, available_now=conditions.available_now)
@@ -94,10 +96,10 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
         with watch, interrupts() as asked:
             end = inf
             for stage in _stages(session, sharing.pipelines, sides, views, frames, conditions, checkpoint, watch):
-                mine = _begun(stage, running, watch, asked)
+                mine = _start_stage(stage, running, watch, asked)
                 # The clock starts once, when the first queries run: a source that is silent may never end a batch.
                 end = min(end, monotonic() + (inf if conditions.seconds is None else conditions.seconds))
-                if not _ran(mine, watch, asked, conditions, end):
+                if not _wait_for_stage(mine, watch, asked, conditions, end):
                     break
     for stopped in running:
         watch.news(stopped.news())
@@ -108,17 +110,21 @@ def _stages(
     session: SparkSession,
     pipelines: Sequence[Pipeline],
     sides: Sides,
-    views: Sequence[Opened],
+    views: Sequence[OpenView],
     frames: Mapping[str, DataFrame],
     conditions: Conditions,
     checkpoint: Location,
     watch: Watch,
 ) -> list[list[Begin]]:
-    """What is started together: everything, or, over what is there, each view before those that read it."""
+    """Return groups of pipelines; the pipelines of a group are started together.
+
+    A run over the data that exists (`available_now`) starts each view before the pipelines that read it. Any other
+    run starts everything at once.
+    """
     manner = Manner(conditions.available_now, watch.sampled, conditions.trigger)
     folders = {each.stream: each.folder for each in views}
 
-    def begun(pipeline: Pipeline, checkpoint: Location, rows: DataFrame, view: Opened | None = None) -> Running:
+    def begun(pipeline: Pipeline, checkpoint: Location, rows: DataFrame, view: OpenView | None = None) -> Running:
         watch.say(_kept_partitions(pipeline.name, partitions_kept(checkpoint), session))
         read = {node.stream for node in walk(pipeline.plan) if isinstance(node, Scan)}
         admit_logs(checkpoint, {name: folder for name, folder in folders.items() if name in read})
@@ -132,10 +138,10 @@ def _stages(
         watch.resumes(pipeline.name, running.closed)
         return running
 
-    def prepared(pipeline: Pipeline, checkpoint: Location, view: Opened | None = None) -> Begin:
-        """Compile the plan now, so that nothing has started if one is refused, and start the query later."""
+    def prepared(pipeline: Pipeline, checkpoint: Location, view: OpenView | None = None) -> Begin:
+        """Compile the plan now and return how to start the query, so that a refused plan stops the run before it."""
         mine = sides.get(pipeline.name, ())
-        rows = accepted(pipeline, lambda: prepare(pipeline, frames, checkpoint, mine))
+        rows = compile_or_refuse(pipeline, lambda: prepare(pipeline, frames, checkpoint, mine))
         return partial(begun, pipeline, checkpoint, rows, view)
 
     kept = [[prepared(_pipeline(each), each.folder.checkpoint, each)] for each in views if each.mine]
@@ -144,7 +150,7 @@ def _stages(
 
 
 def _kept_partitions(pipeline: str, kept: int | None, session: SparkSession) -> str:
-    """Return what is to be said of the partitions of a checkpoint, which stay as they are: nothing if all are alike."""
+    """Return a note if a checkpoint has another number of partitions than a new one would, else an empty text."""
     new = int(session.conf.get(PARTITIONS) or 0)
     if kept is None or kept == new:
         return ""
@@ -157,12 +163,15 @@ def _views_beside(checkpoint: Location) -> Location:
     return checkpoint.parent / f"{stem if dot and stem else checkpoint.name}.views"
 
 
-def _pipeline(view: Opened) -> Pipeline:
+def _pipeline(view: OpenView) -> Pipeline:
     return Pipeline(view.kept.name, None, view.kept.run)
 
 
-def _begun(stage: Sequence[Begin], running: list[Running], watch: Watch, asked: Asked) -> list[Running]:
-    """Start pipelines, a few at a time; all in `running` are stopped at the end, also if the next does not start."""
+def _start_stage(stage: Sequence[Begin], running: list[Running], watch: Watch, asked: Asked) -> list[Running]:
+    """Start pipelines, a few at a time, and return them.
+
+    Each is also added to `running` at once, so that the caller can stop it if the next one does not start.
+    """
     mine: list[Running] = []
     for begin in stage:
         mine.append(begin())
@@ -173,28 +182,28 @@ def _begun(stage: Sequence[Begin], running: list[Running], watch: Watch, asked: 
 
 
 def _settle(running: Sequence[Running], most: int, watch: Watch, asked: Asked) -> None:
-    """Wait until at most so many pipelines are still starting, and show what the others do."""
+    """Wait until at most `most` pipelines are still starting, and show the progress of all meanwhile."""
     while sum(not each.settled for each in running) > most and not asked():
         _step(running, watch)
         sleep(POLL)
 
 
-def _ran(mine: Sequence[Running], watch: Watch, asked: Asked, conditions: Conditions, end: float) -> bool:
-    """Waits for what was started together; gives whether it ended by itself."""
+def _wait_for_stage(mine: Sequence[Running], watch: Watch, asked: Asked, conditions: Conditions, end: float) -> bool:
+    """Wait for the pipelines of a stage, flush them if asked to, and return whether they ended by themselves."""
     if not _follow(mine, watch, asked, end):
         return False
     return not (conditions.available_now and conditions.flush) or _flush(mine, watch, asked)
 
 
 def _follow(running: Sequence[Running], watch: Watch, asked: Asked, end: float = inf) -> bool:
-    """Shows what is done until the time is up or it is asked to stop; gives whether everything ended before."""
+    """Show progress until all pipelines have ended, the time is up or Ctrl-C; return whether all have ended."""
     while _step(running, watch):
         if asked():
             watch.stopping()
             return False
         if monotonic() >= end:
             return False
-        # A query that has ended would not wait, so one that has not is waited for.
+        # Waiting for a query that has ended would return at once, so wait for one that has not.
         next((each for each in running if each.active), running[0]).wait(POLL)
     return True
 
@@ -207,7 +216,7 @@ def _flush(running: Sequence[Running], watch: Watch, asked: Asked) -> bool:
 
 
 def _step(running: Sequence[Running], watch: Watch) -> bool:
-    """Shows what is new; gives whether there is more to come. A pipeline that failed raises what stopped it."""
+    """Show new progress and return whether any pipeline is active. Raise the error of a pipeline that failed."""
     active = [each for each in running if each.active]
     for each in running:
         watch.news(each.news())
@@ -220,11 +229,11 @@ def _step(running: Sequence[Running], watch: Watch) -> bool:
 
 
 @contextmanager
-def _stopped_at_the_end() -> Iterator[list[Running]]:
+def _stop_at_end() -> Iterator[list[Running]]:
     running: list[Running] = []
     try:
         yield running
     finally:
-        with ExitStack() as stopping:  # one that cannot be stopped does not keep the others from it
+        with ExitStack() as stopping:  # stops the other queries even if one of them cannot be stopped
             for each in reversed(running):
                 stopping.callback(each.stop)

@@ -1,4 +1,4 @@
-"""What may not be shown: passwords and keys among the options and settings of a script, and inside their values."""
+"""Hide secrets: passwords and keys among the options and settings of a script, and inside their values."""
 
 from __future__ import annotations
 
@@ -11,41 +11,56 @@ from slackwater.algebra.catalog import Script
 from slackwater.errors import InputError, SlackwaterError
 
 HIDDEN = "***"
-"""What stands where a secret was."""
+"""The text that replaces a secret."""
 ANYWHERE, ALONE = 8, 4
-"""Characters from which a secret is hidden inside a word, and as a word; a shorter one only after = : / or a quote."""
+"""Characters. A secret of at least ANYWHERE is hidden wherever it stands, one of at least ALONE where it is a whole
+word. A shorter secret is hidden only after = : / or a quote: elsewhere it is probably an ordinary word."""
 _WORDS = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|credential|jaas|auth\.user\.info"
     r"|(?:access|account|api|private|shared|encryption|keystore)[._ -]?key(?!_?name))"
 )
 NAME = re.compile(rf"{_WORDS}(?!.*(?:_env|provider)$)", re.IGNORECASE)
-"""The name of a secret. The variable that holds one (`password_env`), or who provides it, is none."""
+"""Names of options that hold a secret. The name of a variable (`password_env`) or of a provider class is none."""
 VALUES = (
     re.compile(r"://[^/\s:@]*:(?P<secret>[^/\s]+)@"),
     re.compile(r"jdbc:oracle:\w+:[^/\s]+/(?P<secret>[^@\s]+)@", re.IGNORECASE),
     re.compile(rf"{_WORDS}[\w.-]*\s*=\s*(?P<secret>\"[^\"]*\"|'[^']*'|\{{[^}}]*\}}|[^&;\s]+)", re.IGNORECASE),
     re.compile(rf"{_WORDS}[\w.-]*[\"']\s*:\s*[\"'](?P<secret>[^\"']+)[\"']", re.IGNORECASE),
 )
-"""Secrets inside a value: of a user in an address, of a parameter (`password=...`), of a part of a JSON object."""
+"""Secrets inside a value: a password in an address, a parameter (`password=...`), an entry of a JSON object."""
+_OPTION = re.compile(r"""['"`]?([\w.-]+)['"`]?\s*=?\s*(?:'([^']*)'|"([^"]*)"|(\S+))""")
+"""An option of a statement: its name, and its value in quotes or as one word."""
 
 
-def without_secrets(options: Mapping[str, str]) -> dict[str, str]:
-    """Options as they may be shown: what looks like a secret is not.
+def hide_secrets(options: Mapping[str, str]) -> dict[str, str]:
+    """Return options with every value or part of a value that looks like a secret replaced by `***`.
 
-    >>> without_secrets({"table": "tolls", "password": "tide", "password_env": "PGPASSWORD"})
+    >>> hide_secrets({"table": "tolls", "password": "tide", "password_env": "PGPASSWORD"})
     {'table': 'tolls', 'password': '***', 'password_env': 'PGPASSWORD'}
-    >>> without_secrets({"url": "jdbc:postgresql://low:tide@db/tolls?password=tide&ssl=true"})
+    >>> hide_secrets({"url": "jdbc:postgresql://low:tide@db/tolls?password=tide&ssl=true"})
     {'url': 'jdbc:postgresql://low:***@db/tolls?password=***&ssl=true'}
     """
-    return {name: HIDDEN if _is_secret(name, value) else _hidden(value) for name, value in options.items()}
+    return {name: HIDDEN if _is_secret(name, value) else _hide_in_value(value) for name, value in options.items()}
+
+
+def holds_secret(text: str) -> bool:
+    """Return whether a statement has a secret among its options, which no file may keep.
+
+    >>> holds_secret("CREATE SINK s USING postgres OPTIONS (password 'tide')")
+    True
+    >>> holds_secret("CREATE SINK s USING postgres OPTIONS (password_env 'PGPASSWORD')")
+    False
+    """
+    given = {name: one or two or three for name, one, two, three in _OPTION.findall(text)}
+    return hide_secrets(given) != given or hide_secrets({"text": text}) != {"text": text}
 
 
 def _is_secret(name: str, value: str) -> bool:
-    """Whether the value as a whole is one; that a secret is wanted, or is not, is none."""
+    """Return whether the whole value is a secret. A switch such as `use_token = true` is not secret."""
     return bool(NAME.search(name)) and value.lower() not in ("", "true", "false")
 
 
-def _hidden(value: str) -> str:
+def _hide_in_value(value: str) -> str:
     for pattern in VALUES:
         for found in reversed(list(pattern.finditer(value))):
             value = value[: found.start("secret")] + HIDDEN + value[found.end("secret") :]
@@ -53,7 +68,7 @@ def _hidden(value: str) -> str:
 
 
 def secrets_in(options: Mapping[str, str]) -> Iterator[str]:
-    """The secrets of some options, each without the quotes around it."""
+    """Return the secrets of some options, each without the quotes around it."""
     for name, value in options.items():
         if _is_secret(name, value):
             yield value
@@ -61,8 +76,8 @@ def secrets_in(options: Mapping[str, str]) -> Iterator[str]:
             yield from (found["secret"].strip("\"'{}") for pattern in VALUES for found in pattern.finditer(value))
 
 
-def masked(script: Script, text: str) -> str:
-    """A text that Spark or a server wrote, as it may be shown: without the script's secrets, wherever they stand."""
+def mask_secrets(script: Script, text: str) -> str:
+    """Return a text that Spark or a server wrote with every secret of the script replaced by `***`."""
     parts = [*(each.options for each in script.streams), *(each.options for each in script.sinks), script.settings]
     known = {secret for options in parts for secret in secrets_in(options) if secret}
     for secret in sorted(known, key=len, reverse=True):
@@ -71,7 +86,7 @@ def masked(script: Script, text: str) -> str:
 
 
 def _occurrence(secret: str) -> str:
-    """Return the pattern of a secret in a text. A short secret that is part of a word, or is a word, is not meant.
+    """Return the pattern that finds a secret in a text. It does not match a short secret inside ordinary words.
 
     >>> [bool(re.search(_occurrence("x"), text)) for text in ("export x", "password=x", "'x'")]
     [False, True, True]
@@ -83,19 +98,21 @@ def _occurrence(secret: str) -> str:
 
 
 @contextmanager
-def masked_errors(script: Script) -> Iterator[None]:
-    """Errors that quote Spark or a server do not quote the secrets that these were given."""
+def mask_errors(script: Script) -> Iterator[None]:
+    """Replace the secrets of the script by `***` in errors that pass through: they may quote Spark or a server."""
     try:
         yield
     except SlackwaterError as error:
         problem = error.problem
-        error.problem = replace(problem, message=masked(script, problem.message), hint=masked(script, problem.hint))
+        error.problem = replace(
+            problem, message=mask_secrets(script, problem.message), hint=mask_secrets(script, problem.hint)
+        )
         error.args = (problem.code, error.problem.message)
         raise
 
 
-def check_shown(owner: str, options: Mapping[str, str]) -> None:
-    """What was hidden when a document was written is not a value to run with."""
+def check_not_hidden(owner: str, options: Mapping[str, str]) -> None:
+    """Raise an error if a value is the `***` that replaced a secret when the document was written."""
     for name, value in options.items():
         if HIDDEN in secrets_in({name: value}):
             raise InputError(

@@ -23,6 +23,9 @@ def demo(
         str, typer.Option("--for", metavar="TIME", help="Stop after so much time of running.")
     ] = "45 seconds",
     ui: Annotated[bool, typer.Option("--ui", help="Show the run in the browser: a dashboard on this machine.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the run as a picture at the end: a png or svg file.")
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Print the SQL of the demo instead of running it.")] = False,
 ) -> None:
     """Run a query over a stream that is made on the spot, and say what to look at.
@@ -45,4 +48,10 @@ def demo(
     else:
         console.print("\n".join(demo_sentences(name.value)) + "\n", soft_wrap=True, markup=False)
         with TemporaryDirectory(prefix="slackwater-demo-", ignore_cleanup_errors=True) as folder:
-            run(command=demo_text(name.value), checkpoint=str(Path(folder) / "checkpoint"), duration=duration, ui=ui)
+            run(
+                command=demo_text(name.value),
+                checkpoint=str(Path(folder) / "checkpoint"),
+                duration=duration,
+                ui=ui,
+                plot=plot,
+            )

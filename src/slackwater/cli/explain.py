@@ -65,13 +65,13 @@ def explain(
         )
     script = load(file, settings or (), parse_conf(conf or ()))
     if form is Format.TEXT and output is None:
-        shown = explaining.explained(script, rewritten=rewrites, physical=physical, verbose=verbose)
+        shown = explaining.render_plans(script, rewritten=rewrites, physical=physical, verbose=verbose)
         Console(soft_wrap=True, highlight=False).print(shown)
         return
     if form.is_picture:
-        data = explaining.drawn(script, form, rewritten=rewrites, physical=physical)
+        data = explaining.draw_plans(script, form, rewritten=rewrites, physical=physical)
     else:
-        text = explaining.written(script, form, rewritten=rewrites, physical=physical, verbose=verbose)
+        text = explaining.write_plans(script, form, rewritten=rewrites, physical=physical, verbose=verbose)
         data = f"{text}\n".encode()
     if output is None:
         sys.stdout.buffer.write(data)

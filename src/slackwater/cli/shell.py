@@ -12,7 +12,7 @@ from rich.console import Console
 
 def shell(
     file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="A SQL file whose statements are executed first.")
+        Path | None, typer.Argument(metavar="FILE", help="A SQL file whose statements are executed first.")
     ] = None,
     declare: Annotated[
         bool,
@@ -24,8 +24,8 @@ def shell(
 ) -> None:
     """Type statements and see the answers; Spark starts while you type.
 
-    SELECT shows rows as they come, until Ctrl-C. Statements may also come from a pipe; then the shell
-    exits with 2 at the first mistake.
+    SELECT shows rows as they come, until Ctrl-C. Statements may also come from a pipe; then a query reads the rows
+    that are there and ends, and the shell exits with 2 at the first mistake.
 
         slackwater shell
         slackwater shell streams.sql
@@ -39,13 +39,16 @@ def shell(
     from slackwater.app.shell.workbench import Workbench
     from slackwater.shell.prompt import execute_all, interact, is_interactive
 
-    bench = Workbench(Console(highlight=False), Backstage(spark_session, at_once=is_interactive()), checkpoint)
+    interactive = is_interactive()
+    bench = Workbench(
+        Console(highlight=False), Backstage(spark_session, at_once=interactive), checkpoint, endless=interactive
+    )
     if file is not None:
         bench.declaring = declare
         if code := execute_all(bench, read_text(file)):
             raise typer.Exit(code)
         bench.declaring = False
-    if is_interactive():
+    if interactive:
         interact(bench)
     elif code := execute_all(bench, sys.stdin.read()):
         raise typer.Exit(code)

@@ -22,7 +22,7 @@ STYLES = {"ok": "green", "updated": "yellow", "FAILED": "bold red"}
 
 def test(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Markdown pages with cases; docs/testing.md explains them.")
+        list[Path], typer.Argument(metavar="FILE", help="Markdown pages with cases; docs/testing.md explains them.")
     ],
     engine: Annotated[
         Engine, typer.Option(help="Who answers: the reference interpreter, in milliseconds, or Spark.")
@@ -66,7 +66,7 @@ def test(
 
 
 def _show(outcome: Outcome, console: Console, *, update: bool) -> str:
-    """Print one line for a case, and below it what is wrong; return the word for its outcome."""
+    """Print one line for a case, and its differences below; return the word for its outcome."""
     word = "ok" if outcome.passed else "updated" if update and outcome.found is not None else "FAILED"
     console.print(f"[{STYLES[word]}]{word:<7}[/]", end=" ")
     place = "" if outcome.passed else f" ({outcome.place})"

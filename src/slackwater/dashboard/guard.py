@@ -11,11 +11,12 @@ import socket
 from contextlib import suppress
 from dataclasses import dataclass
 from hmac import compare_digest
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 from tornado.web import RequestHandler
+
+from slackwater.dashboard.settings import is_loopback
 
 COOKIE = "slackwater_token"
 LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
@@ -104,18 +105,6 @@ class Refused(Guarded):
             self.set_header(name, value)
         self.set_header("Content-Type", "text/plain")
         self.finish(f"{self.why}\n")
-
-
-def is_loopback(address: str) -> bool:
-    """Return whether only this machine can reach an address.
-
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
-    (True, True, True, False)
-    """
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return address.lower() == "localhost"
 
 
 def _names(address: str) -> set[str]:

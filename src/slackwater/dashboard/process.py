@@ -15,8 +15,7 @@ from types import TracebackType
 
 from slackwater.app.extras import require
 from slackwater.app.monitor.board import Event
-from slackwater.dashboard.guard import is_loopback
-from slackwater.dashboard.settings import ServerSettings
+from slackwater.dashboard.settings import ServerSettings, is_loopback
 from slackwater.errors import InputError
 
 PORT = 8787
@@ -59,13 +58,13 @@ class Dashboard:
 
     @property
     def url(self) -> str:
-        """The address of the page. Waits until the server listens."""
+        """Return the address of the page. Waits until the server listens."""
         token = f"?token={self.token}" if self.token else ""
         return f"{self._root}/{token}"
 
     @property
     def metrics_url(self) -> str:
-        """The address for Prometheus, which sends a token as `Authorization: Bearer ...`."""
+        """Return the address for Prometheus, which sends a token as `Authorization: Bearer ...`."""
         return f"{self._root}/metrics"
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields
+from ipaddress import ip_address
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,3 +26,15 @@ class ServerSettings:
         """
         given = json.loads(line)
         return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
+
+
+def is_loopback(address: str) -> bool:
+    """Return whether only this machine can reach an address.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("::1"), is_loopback("0.0.0.0")
+    (True, True, True, False)
+    """
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address.lower() == "localhost"

@@ -22,7 +22,7 @@ VERSION = 2
 
 
 class Tallies(IntEnum):
-    """Whether the controller accepts tallies instead of rows: never, now, or after the first rows."""
+    """Says whether the controller accepts tallies instead of rows: never, now, or after the first rows."""
 
     NEVER = 0
     NOW = 1
@@ -46,12 +46,12 @@ class ControllerCounts:
 
     @property
     def ratio(self) -> float:
-        """The share of rows that were late."""
+        """Return the share of rows that were late."""
         return self.late / self.rows if self.rows else 0.0
 
     @property
     def capping(self) -> bool:
-        """Whether a cap has raised the punctuation, so that the drop ratio is not kept."""
+        """Return whether a cap has raised the punctuation, so that the drop ratio is not kept."""
         return self.punctuation > self.uncapped
 
 
@@ -143,7 +143,7 @@ class Controller:
 
     @property
     def tallies(self) -> Tallies:
-        """Whether a batch may be given as a tally instead of rows."""
+        """Return whether a batch may be given as a tally instead of rows."""
         if not isinstance(self._estimator, Tallying):
             return Tallies.NEVER
         return Tallies.NOW if self._estimator.started else Tallies.SOON

@@ -70,7 +70,7 @@ class Held:
 
     @property
     def oldest(self) -> int:
-        """The smallest event time, or the latest time if no row is held."""
+        """Return the smallest event time, or the latest time if no row is held."""
         return min((int(event[0]) for event, _ in self._runs), default=LATEST)
 
     def beyond(self, most: int) -> int:

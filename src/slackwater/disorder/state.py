@@ -96,7 +96,7 @@ class Fields:
 
 
 def _column(value: Value) -> pa.Array:
-    """Return a column of one row: a scalar as it is, an array as a list."""
+    """Return a column of one row, which holds the scalar, or the array as a list."""
     match value:
         case np.ndarray():
             return pa.ListArray.from_arrays(pa.array([0, len(value)], pa.int32()), pa.array(value))

@@ -1,8 +1,8 @@
-"""From the description of a chain to its operators."""
+"""Make the operators of a chain from its steps."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ from slackwater.engine.operators.jump_window import JumpGroups, JumpRows
 from slackwater.engine.operators.row_window import RowStream, RowWindow
 from slackwater.engine.operators.steps import (
     AtMultiples,
+    Computed,
     EveryNth,
     LastOfSlots,
     Renumber,
@@ -23,20 +24,21 @@ from slackwater.engine.operators.steps import (
     RowWise,
     Span,
     Unique,
-    applied,
+    apply_steps,
 )
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Chain,
-    Distinct,
-    Filter,
-    Frequency,
-    Item,
-    Length,
-    Project,
+    Compute,
+    DistinctStep,
+    FilterStep,
+    FrequencyStep,
+    NamedTree,
+    ProjectStep,
+    Size,
     Step,
-    Subquery,
-    Window,
+    SubqueryStep,
+    WindowStep,
     trees_of,
 )
 from slackwater.errors import QueryError
@@ -46,7 +48,10 @@ START = Span(0, 0)
 
 @dataclass(frozen=True, slots=True)
 class Border:
-    """Between two operators: how many of them and of the steps come before, and no rows of what leaves them."""
+    """A border after an operator: the numbers of operators and steps before it, and a sample of their output.
+
+    The sample has columns and no rows.
+    """
 
     operators: int
     steps: int
@@ -55,100 +60,115 @@ class Border:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The operators of a chain in order, and what is between them."""
+    """The operators of a chain in order, and the borders after each."""
 
     operators: tuple[RowOperator, ...]
     borders: tuple[Border, ...]
 
 
-def compiled(chain: Chain, *, ordered: bool = False, came: bool = False) -> Compiled:
-    """The operators; the rows that leave each are tried out on no rows, so that all types are known.
+def compiled(chain: Chain, *, ordered: bool = False, came: bool = False, upto: int | None = None) -> Compiled:
+    """Return the operators of a chain. Each makes a step over no rows, from which the types of its output are known.
 
-    With `ordered`, rows carry what puts those of one time in order, for as long as the operators know it; with `came`,
-    when the row that caused them arrived.
+    With `ordered`, rows are marked with their order among rows of the same time, as far as the operators know it. With
+    `came`, they are marked with the arrival of the row that caused them. With `upto`, only that many steps are
+    compiled: the types of the columns that Spark computes after them are not known yet.
     """
-    steps = list(chain.steps)
-    numbered = any(ROW_NUMBER in marks_of(tree) for step in steps for tree in trees_of(step))
+    steps = list(chain.steps[:upto])
+    numbered = any(ROW_NUMBER in marks_of(tree) for step in chain.steps for tree in trees_of(step))
     operators: list[RowOperator] = []
     sample = no_rows(chain.input.schema)
     if ordered:
         sample = sample.placed(*(np.empty(0, np.int64) for _ in range(3)))
     borders: list[Border] = []
+    if chain.computed and not chain.cuts:
+        raise not_in_one(step for step in chain.steps if isinstance(step, Compute))
     if _first_extent(steps) is None:
         operators.append(RowHold(HOLD, numbered, _cycle(steps), came))
+        borders.append(Border(1, 0, sample))
     while steps:
-        taken = _taken(steps)
+        taken = _count_steps(steps)
         operator = _operator(f"{len(operators)}", steps[:taken], sample, numbered)
         steps = steps[taken:]
         operators.append(operator)
         sample, _ = operator.step(Memory(State()), sample, START)
-        borders.append(Border(len(operators), len(chain.steps) - len(steps), sample))
+        borders.append(Border(len(operators), len(chain.steps[:upto]) - len(steps), sample))
     return Compiled(tuple(operators), tuple(borders))
 
 
-def is_extent(window: Window) -> bool:
+def not_in_one(steps: Iterable[Compute]) -> QueryError:
+    """Return the error that says that Spark would have to compute a column in the middle of an operator."""
+    return QueryError(
+        "SW-352",
+        f"'{next(iter(steps)).items[0].tree[1][:80]}' cannot be evaluated in the fused operator",
+        hint="simplify it, or compute it in the query that reads this",
+    )
+
+
+def is_extent(window: WindowStep) -> bool:
     return window.every.is_time and not window.strict and window.range.is_time
 
 
-def at_every_row(window: Window) -> bool:
-    return window.every == Length(1, is_time=False)
+def at_every_row(window: WindowStep) -> bool:
+    return window.every == Size(1, is_time=False)
 
 
 def _cycle(steps: Sequence[Step]) -> Cycle | None:
-    """Which rows of the stream a first window that is shorter than its jumps needs."""
+    """Return the rows of the stream that the first window needs if it is shorter than its jumps, else None."""
     match steps:
-        case [Window(range=Length(last, False), every=Length(every, False), count_by=(), strict=False) as window, *_]:
+        case [WindowStep(range=Size(last, False), every=Size(every, False), count_by=(), strict=False) as window, *_]:
             return Cycle(every, last) if last < every and not window.by else None
     return None
 
 
-def _first_extent(steps: Sequence[Step]) -> Window | None:
-    """The extents that take in rows as they come, if only filters and projections stand before them."""
+def _first_extent(steps: Sequence[Step]) -> WindowStep | None:
+    """Return the first window if it has extents and only filters and projections before it: it needs no held rows."""
     for step in steps:
         match step:
-            case Filter() | Project():
+            case FilterStep() | ProjectStep():
                 continue
-            case Window() if is_extent(step):
+            case WindowStep() if is_extent(step):
                 return step
             case _:
                 return None
     return None
 
 
-def _taken(steps: Sequence[Step]) -> int:
-    """How many steps make the next operator: a window with what stands up to its aggregate; filters and projections."""
+def _count_steps(steps: Sequence[Step]) -> int:
+    """Return the number of steps of the next operator: a window up to its aggregate, or filters and projections."""
     row_wise = 0
-    rest = steps[1:] if isinstance(steps[0], Window) else steps
-    while row_wise < len(rest) and isinstance(rest[row_wise], Filter | Project):
+    rest = steps[1:] if isinstance(steps[0], WindowStep) else steps
+    while row_wise < len(rest) and isinstance(rest[row_wise], FilterStep | ProjectStep):
         row_wise += 1
-    if not isinstance(steps[0], Window):
+    if not isinstance(steps[0], WindowStep):
         return max(1, row_wise)
-    if row_wise < len(rest) and isinstance(rest[row_wise], Aggregate):
+    if row_wise < len(rest) and isinstance(rest[row_wise], AggregateStep):
         return row_wise + 2
     marked = [any(map(marks_of, trees_of(step))) for step in rest[:row_wise]]
-    if row_wise < len(rest) and isinstance(rest[row_wise], Distinct) and not any(marked):
+    if row_wise < len(rest) and isinstance(rest[row_wise], DistinctStep) and not any(marked):
         return row_wise + 2
-    return 1 + (marked.index(True) if any(marked) else row_wise)  # a mark is of what the instant yields
+    return 1 + (marked.index(True) if any(marked) else row_wise)  # a mark is of a window's output
 
 
 def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
     match steps:
-        case [Window() as window, *inner, Aggregate() as aggregate]:
+        case [WindowStep() as window, *inner, AggregateStep() as aggregate]:
             return _grouped(name, window, inner, aggregate, sample, numbered)
-        case [Window() as window, *inner, Distinct()]:
+        case [WindowStep() as window, *inner, DistinctStep()]:
             return _grouped(name, window, inner, _of_all_columns(inner, sample), sample, numbered)
-        case [Window() as window, *inner]:
+        case [WindowStep() as window, *inner]:
             return _rows(name, window, inner, sample, numbered)
-        case [Filter() | Project(), *_]:
+        case [FilterStep() | ProjectStep(), *_]:
             return RowWise(steps)
-        case [Frequency(strict=True) as frequency]:
+        case [FrequencyStep(strict=True) as frequency]:
             return AtMultiples(frequency)
-        case [Frequency() as frequency]:
+        case [FrequencyStep() as frequency]:
             return LastOfSlots(name, frequency) if frequency.every.is_time else EveryNth(name, frequency, sample)
-        case [Distinct()]:
+        case [DistinctStep()]:
             return Unique()
-        case [Subquery()]:
+        case [SubqueryStep()]:
             return Renumber(name)
+        case [Compute(items=items)]:
+            return Computed(items)
     raise QueryError(
         "SW-356",
         "an aggregate has no window below it",
@@ -157,14 +177,14 @@ def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) ->
     )
 
 
-def _of_all_columns(inner: Sequence[Step], sample: Rows) -> Aggregate:
-    """DISTINCT of what a window holds: every row is a group, and there is nothing to compute."""
-    schema = applied(inner, sample).batch.schema
-    return Aggregate(tuple(Item(name, ("column", name)) for name in schema.names), ())
+def _of_all_columns(inner: Sequence[Step], sample: Rows) -> AggregateStep:
+    """Return DISTINCT over a window as an aggregate: grouped by all columns, without calls."""
+    schema = apply_steps(inner, sample).batch.schema
+    return AggregateStep(tuple(NamedTree(name, ("column", name)) for name in schema.names), ())
 
 
 def _grouped(
-    name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows, numbered: bool
+    name: str, window: WindowStep, inner: Sequence[Step], aggregate: AggregateStep, sample: Rows, numbered: bool
 ) -> RowOperator:
     if is_extent(window):
         return ExtentGroups(name, window, inner, aggregate, sample)
@@ -173,7 +193,7 @@ def _grouped(
     return JumpGroups(name, window, inner, aggregate, sample)
 
 
-def _rows(name: str, window: Window, inner: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
+def _rows(name: str, window: WindowStep, inner: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
     if is_extent(window):
         return ExtentRows(name, window, inner)
     if at_every_row(window):

@@ -1,11 +1,11 @@
 """The plan of the engine: operators as frozen records, which a planner builds and one encoder writes and reads.
 
 A *chain* is one stream and the steps that its rows pass, in order. A window is followed by the filters and projections
-of the relation that it holds, and by the aggregate, if there is one. A *query* under EMIT CHANGES is a tree of
-operators over several streams, of which some apply a step; what has final answers in it is a chain. Every operator of
-a tree has an *edge*: the monotonicity class and the key of what it yields. Times are in microseconds.
+over its rows, and by the aggregate, if there is one. A *query* under EMIT CHANGES is a tree of operators over several
+streams. Some operators apply a step; a part of the query with final answers is a chain. Every operator of a tree has an
+*edge*: the monotonicity class and the key of its result. Times are in microseconds.
 
->>> chain = Chain(Input((("k", "int"), ("ts", "timestamp")), "ts"), (Frequency(Length(10, False), ("k",)),))
+>>> chain = Chain(Input((("k", "int"), ("ts", "timestamp")), "ts"), (FrequencyStep(Size(10, False), ("k",)),))
 >>> decode(encode(chain)) == chain
 True
 """
@@ -24,16 +24,17 @@ from slackwater.engine.columns.types import arrow_type
 Tree: TypeAlias = tuple[Any, ...]
 """An expression: ("column", "speed"), ("literal", 80, "int"), ("mark", "window_end"), (">", tree, tree)."""
 UNKNOWN = "unknown"
-"""The type of an expression that only evaluating it tells."""
+"""The type of an expression that is known only when it is evaluated."""
 NUMBERED = "#row_number"
-"""The column that rows have besides their own where an expression asks for their numbers."""
+"""The additional column with the numbers of rows, if an expression reads them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A stream: its columns with their types, as Spark names them, and which of them are its clocks.
+    """A stream: its columns with Spark's names of their types, and the columns of its event time and arrival.
 
-    With `change_type` it is a changelog, whose rows `key` tells apart.
+    With `change_type` it is a changelog, whose rows are identified by `key`. With `ids` it is the changelog of another
+    operator, whose tuples have so many numbers of identity, as `handed_rows` returns it.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -41,6 +42,7 @@ class Input:
     arrival: str | None = None
     change_type: str | None = None
     key: tuple[str, ...] = ()
+    ids: int = 0
 
     @property
     def names(self) -> list[str]:
@@ -55,18 +57,18 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class Size:
     """A number of ticks, or of tuples."""
 
     amount: int
     is_time: bool
 
 
-ONE_TUPLE = Length(1, False)
+ONE_TUPLE = Size(1, False)
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class NamedTree:
     """A named expression and its type."""
 
     name: str
@@ -87,24 +89,24 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Filter:
+class FilterStep:
     condition: Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
-    items: tuple[Item, ...]
+class ProjectStep:
+    items: tuple[NamedTree, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """`RANGE range` at every `every`, in each part by `by`; `count_by` is per what the instants are counted.
+class WindowStep:
+    """The last `range` of each part of `by`, evaluated every `every`; instants are counted for each part of `count_by`.
 
-    With `whole` the rows of all parts are one relation, in sequence.
+    With `whole`, the rows of all parts are one relation, in sequence order.
     """
 
-    range: Length
-    every: Length = ONE_TUPLE
+    range: Size
+    every: Size = ONE_TUPLE
     by: tuple[str, ...] = ()
     count_by: tuple[str, ...] = ()
     strict: bool = False
@@ -112,45 +114,66 @@ class Window:
 
     @property
     def is_range(self) -> bool:
-        """Whether rows leave by the time alone, and every row is an instant."""
+        """Return whether rows leave by time alone and every row is an instant."""
         return self.range.is_time and self.every == ONE_TUPLE
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
-    group: tuple[Item, ...]
+class AggregateStep:
+    group: tuple[NamedTree, ...]
     calls: tuple[Call, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
-    """Each row that an instant yields once."""
+class DistinctStep:
+    """Removes equal rows of an instant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Frequency:
+class FrequencyStep:
     """Sampling of rows."""
 
-    every: Length
+    every: Size
     by: tuple[str, ...] = ()
     strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Subquery:
-    """What stands before is a stream to what stands after: its rows are numbered anew."""
+class SubqueryStep:
+    """The end of a subquery: its rows are numbered from 1 on as a new stream."""
 
 
-Step: TypeAlias = Filter | Project | Window | Aggregate | Distinct | Frequency | Subquery
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Columns that Spark adds to the rows: the tree of an item is ("spark", text), over the columns of the rows.
+
+    A plan is cut at each of these steps: what stands before it and what stands after it are two operators of Spark's.
+    """
+
+    items: tuple[NamedTree, ...]
+
+
+Step: TypeAlias = (
+    FilterStep | ProjectStep | WindowStep | AggregateStep | DistinctStep | FrequencyStep | SubqueryStep | Compute
+)
+
+
+ROW_WISE = (FilterStep, ProjectStep, Compute)
+"""Steps that look at one row at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """The steps over one stream. In several stages, `cuts` has how many steps come before each but the first."""
+    """The steps over one stream. In stages, `cuts` has the number of steps before each stage but the first."""
 
     input: Input
     steps: tuple[Step, ...]
     cuts: tuple[int, ...] = ()
+
+    @property
+    def computed(self) -> tuple[int, ...]:
+        """The places of the steps that are Spark's."""
+        return tuple(place for place, step in enumerate(self.steps) if isinstance(step, Compute))
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +191,9 @@ class Boundaries:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What is known of an operator's result: its class, 1 to 4, and its primary key, if it has one.
+    """Properties of an operator's result: its class, 1 to 4, and its primary key, if it has one.
 
-    `subquery`: the rows are those of a subquery, which are numbered anew.
+    `subquery`: the result is that of a subquery, whose rows get new numbers.
     """
 
     level: int = 1
@@ -203,7 +226,7 @@ class Chained:
 
 @dataclass(frozen=True, slots=True)
 class Piped:
-    """What steps make of rows that are in order; they live as those of a chain do."""
+    """A chain of steps over the ordered rows of another operator; its answers live as those of `Chained` do."""
 
     edge: Edge
     child: Node
@@ -214,7 +237,7 @@ class Piped:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """What an operator yields as the rows of a stream: each lives on from when it began, or for `lifetime` ticks."""
+    """The result of an operator as rows of a stream: each lives for ever from its start, or for `lifetime` ticks."""
 
     edge: Edge
     child: Node
@@ -234,7 +257,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The rows of an input, with their places among those of other streams; those of a chain or a pipe have theirs."""
+    """The rows of an input with their places among those of other streams. Chains and pipes return placed rows."""
 
     edge: Edge
     child: Source
@@ -242,7 +265,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Numbered:
-    """The rows of a stream, in their order, with one more column, the number of each (NUMBERED)."""
+    """The rows of a stream in sequence order, with one more column, the number of each (NUMBERED)."""
 
     edge: Edge
     child: Node
@@ -264,12 +287,12 @@ class Ordered:
 class Over:
     """A step over the changelog of an operator.
 
-    A window that is `numbered` adds the number of the row that caused the instant which first held a row (NUMBERED).
+    A `numbered` window adds a column (NUMBERED): the number of the row that caused the first instant with a row.
     """
 
     edge: Edge
     child: Node
-    step: Filter | Project | Window | Aggregate | Distinct
+    step: FilterStep | ProjectStep | WindowStep | AggregateStep | DistinctStep | Compute
     numbered: bool = False
 
 
@@ -291,21 +314,21 @@ class Turns:
 
 
 @dataclass(frozen=True, slots=True)
-class Union:
+class UnionLogs:
     edge: Edge
     left: Node
     right: Node
 
 
 @dataclass(frozen=True, slots=True)
-class Minus:
+class MinusLogs:
     edge: Edge
     left: Node
     right: Node
 
 
 @dataclass(frozen=True, slots=True)
-class Join:
+class JoinLogs:
     """Pairs whose `on` trees are equal and whose `condition`, over all `columns`, is true."""
 
     edge: Edge
@@ -328,56 +351,56 @@ Node: TypeAlias = (
     | Over
     | Turn
     | Turns
-    | Union
-    | Minus
-    | Join
+    | UnionLogs
+    | MinusLogs
+    | JoinLogs
 )
-Sided: TypeAlias = Union | Minus | Join
+Sided: TypeAlias = UnionLogs | MinusLogs | JoinLogs
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class EnginePlan:
     """The inputs by name, and the tree over them."""
 
     inputs: Mapping[str, Input]
     root: Node
 
 
-Plan: TypeAlias = Chain | Boundaries | Query
+Plan: TypeAlias = Chain | Boundaries | EnginePlan
 
 
 def children(node: Node) -> tuple[Node, ...]:
-    """What an operator reads, from left to right."""
+    """Return the operators that an operator reads, from left to right."""
     match node:
         case Source() | Chained():
             return ()
-        case Union() | Join() | Minus():
+        case UnionLogs() | JoinLogs() | MinusLogs():
             return (node.left, node.right)
         case _:
             return (node.child,)
 
 
 def with_children(node: Node, *new: Node) -> Node:
-    """The same operator over other ones."""
+    """Return the same operator with other children."""
     names = ("left", "right") if len(new) == 2 else ("child",) * len(new)
     changes: dict[str, Any] = dict(zip(names, new, strict=True))
     return replace(node, **changes)
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """Every operator, each before what it reads."""
+    """Return every operator of a tree, each before those that it reads."""
     yield node
     for each in children(node):
         yield from walk(each)
 
 
 def meeting_of(node: Node) -> int | None:
-    """The meeting that an operator takes part in, if any."""
+    """Return the number of an operator's meeting, or None."""
     return node.meeting if isinstance(node, Chained | Piped | Streamed | Read) else None
 
 
 def turns_of(node: Node) -> Iterator[Turn]:
-    """The streams of a join that is evaluated in turns, from left to right."""
+    """Return the streams of a join that is evaluated in turns, from left to right."""
     if isinstance(node, Turn):
         yield node
     else:
@@ -386,13 +409,13 @@ def turns_of(node: Node) -> Iterator[Turn]:
 
 
 def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
-    """Whether a later input may end what an operator yields."""
+    """Return whether later input may end the tuples of an operator."""
     match node:
         case Source(input=name):
-            return inputs[name].change_type is not None
-        case Over(step=Aggregate()) | Minus():
+            return inputs[name].change_type is not None or (inputs[name].ids > 0 and node.edge.level == 4)
+        case Over(step=AggregateStep()) | MinusLogs():
             return True
-        case Over(step=Window() as window) if not window.is_range:
+        case Over(step=WindowStep() as window) if not window.is_range:
             return True
         case Streamed() | Piped() | Turns():
             return False
@@ -402,59 +425,59 @@ def ends(node: Node, inputs: Mapping[str, Input]) -> bool:
             return any(ends(each, inputs) for each in children(node))
 
 
-def trees_of(step: Step | Join) -> list[Tree]:
-    """The expressions of a step."""
+def trees_of(step: Step | JoinLogs) -> list[Tree]:
+    """Return the expressions of a step."""
     match step:
-        case Filter(condition=condition):
+        case FilterStep(condition=condition):
             return [condition]
-        case Project(items=items):
+        case ProjectStep(items=items):
             return [item.tree for item in items]
-        case Aggregate(group=group, calls=calls):
+        case AggregateStep(group=group, calls=calls):
             return [item.tree for item in group] + [tree for call in calls for tree in call.arguments]
-        case Join(on=on, condition=condition):
+        case JoinLogs(on=on, condition=condition):
             return [tree for pair in on for tree in pair] + ([] if condition is None else [condition])
         case _:
             return []
 
 
 def columns_after(names: list[str], steps: tuple[Step, ...]) -> list[str]:
-    """The columns that are left after some steps."""
+    """Return the names of the columns after some steps."""
     for step in steps:
         match step:
-            case Project(items=items):
+            case ProjectStep(items=items):
                 names = [item.name for item in items]
-            case Aggregate(group=group, calls=calls):
+            case AggregateStep(group=group, calls=calls):
                 names = [*(item.name for item in group), *(call.name for call in calls)]
+            case Compute(items=items):
+                names = [*names, *(item.name for item in items)]
     return names
 
 
 # the encoder
 
-_RECORDS: dict[str, type] = {
-    each.__name__: each
-    for each in (
-        *(Input, Length, Item, Call, Edge, Chain, Boundaries, Query),
-        *Step.__args__,
-        *Node.__args__,
-    )
+_NAMES: dict[type, str] = {Size: "Length", NamedTree: "Item", EnginePlan: "Query"} | {
+    each: each.__name__.removesuffix("Step").removesuffix("Logs")
+    for each in (*(Input, Call, Edge, Chain, Boundaries), *Step.__args__, *Node.__args__)
 }
+"""The names of records in texts. They must not change: a checkpoint keeps the digest of its plan's text."""
+_RECORDS = {name: each for each, name in _NAMES.items()}
 
 
 def encode(plan: Plan) -> str:
-    """A plan as text, equal for equal plans."""
+    """Return a plan as text. Equal plans have equal texts."""
     return json.dumps(_plain(plan), separators=(",", ":"))
 
 
 def decode(text: str) -> Any:
-    """The plan of a text."""
+    """Return the plan of a text that `encode` returned."""
     return _record(json.loads(text))
 
 
 def _plain(value: Any) -> Any:
-    """A record as its name and its fields; fields that have their default are left out."""
+    """Return a record as its name and its fields, without fields that have their default."""
     if is_dataclass(value) and not isinstance(value, type):
         own = {each.name: getattr(value, each.name) for each in fields(value)}
-        return {"is": type(value).__name__} | {
+        return {"is": _NAMES[type(value)]} | {
             each.name: _plain(own[each.name]) for each in fields(value) if own[each.name] != each.default
         }
     if isinstance(value, Mapping):

@@ -46,7 +46,7 @@ SET_OPERATIONS: dict[type[exp.SetOperation], str] = {
     exp.Except: "write EXCEPT, which yields each row once",
     exp.Intersect: "write left EXCEPT (left EXCEPT right)",
 }
-"""What to write instead of UNION, EXCEPT ALL and INTERSECT."""
+"""Hints for UNION, EXCEPT ALL and INTERSECT, which are not supported."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Binder:
                 check_answer(plan)
 
     def refuse(self, tree: exp.Expr, known: set[str]) -> None:
-        """Raise if the tree has a part of SQL without a meaning here. The error says what to use instead."""
+        """Raise an error if the tree has a part of SQL that is not supported. The error names a replacement."""
         for key, value in tree.args.items():
             if key in known or not value:
                 continue
@@ -209,7 +209,7 @@ class Binder:
 
 
 def _instead(side: str, kind: str, *, nested: bool) -> str:
-    """Return what to write instead of a join that is not an inner join with a condition."""
+    """Return the hint for a join that is not an inner join with a condition."""
     match side, kind:
         case _, "SEMI":
             return "write JOIN ... ON, and SELECT DISTINCT of the left columns"

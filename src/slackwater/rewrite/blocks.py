@@ -65,7 +65,7 @@ class Block:
 
     @property
     def grouping(self) -> frozenset[str] | None:
-        """The grouping expressions; None if the query does not group."""
+        """Return the grouping expressions; None if the query does not group."""
         return frozenset(item.expr.sql for item in self.aggregate.group) if self.aggregate else None
 
     def reads_like(self, other: Block) -> bool:

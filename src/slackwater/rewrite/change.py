@@ -24,25 +24,25 @@ class Context:
 
     @property
     def final(self) -> bool:
-        """Whether rows are emitted once and for all, so that lifetimes are not part of the answer."""
+        """Return whether each row is emitted once and never changed, so that lifetimes are not part of the answer."""
         root = self.above[0] if self.above else None
         return not isinstance(root, Emit) or root.mode is Mode.FINAL
 
     @property
     def level(self) -> tuple[Plan, ...]:
-        """The ancestors that belong to the same query, the nearest first: up to the root or the enclosing subquery."""
+        """Return the ancestors in the same query, the nearest first: up to the root or the enclosing subquery."""
         nearest = tuple(reversed(self.above))
         ends = (place for place, each in enumerate(nearest) if isinstance(each, (Subquery, View)))
         return nearest[: next(ends, len(nearest))]
 
     @property
     def synced(self) -> bool:
-        """Whether sync rows report the extents of this query, including extents without results."""
+        """Return whether sync rows report the extents of this query, including extents without results."""
         return any(isinstance(each, Emit) and each.sync for each in self.level)
 
     @property
     def endless(self) -> bool:
-        """Whether a MINUS above reads a tuple window at time boundaries.
+        """Return whether a MINUS above reads a tuple window at time boundaries.
 
         The relation of such a window never becomes empty, so the MINUS is also evaluated at the boundaries of its other
         side. The rows of that side then decide when there is an answer.

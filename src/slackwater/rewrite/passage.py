@@ -1,4 +1,4 @@
-"""Which conditions may move below which operator: one `match` arm for each law (docs/laws.md).
+"""Decide which conditions may move below an operator: one `match` arm for each law (docs/laws.md).
 
 All rules that move, split or merge selections ask `passes`, so that no rule undoes the work of another.
 """

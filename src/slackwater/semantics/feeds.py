@@ -105,7 +105,7 @@ class Clock:
 
     @property
     def latest(self) -> int:
-        """The last punctuation, without a flush."""
+        """Return the last punctuation that is not a flush."""
         return max((mark for mark in self.in_force if mark != END_OF_TIME), default=BEGINNING)
 
     @property

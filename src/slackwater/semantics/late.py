@@ -25,7 +25,7 @@ from slackwater.semantics.windows import extents_of
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """How a plan reads a scan: through the extents of `window`, or by position in the sequence if `window` is None.
+    """One read of a scan by a plan: through the extents of `window`, or by position in the sequence if it is None.
 
     `clock` is the clock by which the extents are emitted or the positions released.
     """

@@ -14,8 +14,7 @@ from typing import Any
 from slackwater.algebra.expressions import parsed
 from slackwater.algebra.nodes import Aggregate, Item
 from slackwater.algebra.schema import Expr, Schema
-from slackwater.semantics.aggregates import Fold
-from slackwater.semantics.calls import add_row, new_fold
+from slackwater.semantics.aggregates import Fold, add_row, new_fold
 from slackwater.semantics.expressions import scope_of, values_of
 from slackwater.semantics.rows import Row, Values
 from slackwater.semantics.values import orders

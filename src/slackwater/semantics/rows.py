@@ -38,7 +38,7 @@ class Row:
 
     @property
     def place(self) -> tuple[int, ...]:
-        """The position in the sequence: event time, arrival (rows without one first), position in the source."""
+        """Return the position in the sequence: event time, arrival (rows without one first), position in the source."""
         return self.place_in(0)
 
     def place_in(self, leaf: int) -> tuple[int, ...]:
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Instant:
-    """When and over which rows an operator is evaluated.
+    """A point at which an operator is evaluated, and the rows over which it is.
 
     At a row, or at every n-th row, `cause` is that row and `leaf` the number of the operator that it came in by. At a
     boundary `cause` is None and `boundary` is the end of the extent. `part` is the evaluated part of a partitioned
@@ -65,7 +65,7 @@ class Instant:
 
     @property
     def place(self) -> tuple[int, ...]:
-        """The position among the instants of all inputs."""
+        """Return the position among the instants of all inputs."""
         return (self.time,) if self.cause is None else self.cause.place_in(self.leaf)
 
 
@@ -146,5 +146,5 @@ class Answer:
 
     @property
     def lost(self) -> tuple[Late, ...]:
-        """The late rows that missed at least one window."""
+        """Return the late rows that missed at least one window."""
         return tuple(row for row in self.late if row.lost)

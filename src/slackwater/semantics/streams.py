@@ -197,7 +197,7 @@ class PlanRun:
         return [replace(instant, batch=batch) for instant, batch in come if batch is not None]
 
     def instants(self, plan: Plan) -> list[Instant]:
-        """Return when an operator is evaluated: whenever one of its inputs is."""
+        """Return the instants of an operator: those of all its inputs."""
         window = window_of(plan)
         if window is not None:
             return self.boundaries(plan, window) if window.at_boundaries else self.row_instants(plan, window)

@@ -15,7 +15,7 @@ from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from rich.console import Console
 
-from slackwater.app.shell.history import holds_secret
+from slackwater.app.secrets import holds_secret
 from slackwater.app.shell.statements import is_complete
 from slackwater.app.shell.workbench import Quit, Workbench
 from slackwater.errors import SlackwaterError
@@ -25,7 +25,7 @@ GREETING = "Statements end with a semicolon. \\help lists the commands, \\quit o
 
 
 class NameCompleter(Completer):
-    """Completes what the workbench knows."""
+    """Completes names of the catalog and words of the language."""
 
     def __init__(self, bench: Workbench) -> None:
         self.bench = bench
@@ -52,7 +52,7 @@ def history_file() -> Path:
 
 
 def history() -> FileHistory | InMemoryHistory:
-    """Return what remembers statements; a home that cannot be written to costs the history, not the shell."""
+    """Return the history of statements: in a file, or in memory if the file cannot be written."""
     file = history_file()
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -63,7 +63,7 @@ def history() -> FileHistory | InMemoryHistory:
 
 
 def keys() -> KeyBindings:
-    """Return what Enter does: it executes a complete statement, and else begins another line."""
+    """Return the binding of Enter: it runs a complete statement, and otherwise begins another line."""
     bindings = KeyBindings()
 
     @bindings.add("enter")

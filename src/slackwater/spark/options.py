@@ -1,4 +1,4 @@
-"""Options of our own sources and sinks as data: one table each, from which given options are checked and read."""
+"""Options of our own sources and sinks: one table each, against which given options are checked and parsed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from slackwater.algebra.lengths import MICROSECONDS, Length
 from slackwater.errors import InputError, QueryError, nearest
 
 EVERY_STREAM = "column.NAME, unit.NAME, pattern.NAME"
-"""What any stream takes beside the options of its format (see `mapping`)."""
+"""Options that every stream takes in addition to those of its format (see `mapping`)."""
 CHANGELOG = "changelog."
-"""Begins the options that say how a changelog is written (see `planner/fused/changes`)."""
+"""The prefix of the options that say how a changelog is written (see `planner/fused/changes`)."""
 
 
 class OptionKind(StrEnum):
-    """What the text of an option states, in the words of an error."""
+    """The kind of an option's value, in the words of an error."""
 
     TEXT = "text"
     CHOICE = "one of"
@@ -34,9 +34,9 @@ class OptionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option: its name, what its text states, its default, and a sentence about it.
+    """One option: its name, the kind of its value, its default, and a sentence about it.
 
-    Without a default the option is `required`, or its absence means something that the sentence says.
+    An option without a default is `required`, or the sentence says what its absence means.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Option:
         return str(self.kind)
 
     def parse(self, text: str) -> Any:
-        """Return what a text states; raise ValueError or QueryError if it is not of the option's kind."""
+        """Return the value of a text; raise ValueError or QueryError if it is not of the option's kind."""
         match self.kind:
             case OptionKind.TEXT:
                 return text
@@ -85,7 +85,7 @@ class Option:
 
 
 class OptionCodes(NamedTuple):
-    """The codes of an option that is not known, and of a value that an option cannot have."""
+    """The error codes of an unknown option, and of a wrong value of an option."""
 
     unknown: str
     wrong: str
@@ -105,7 +105,7 @@ class OptionTable:
 
     @property
     def listed(self) -> str:
-        """Every name that is valid."""
+        """Return all valid names, for an error."""
         names = [each.name for each in self.options] + [f"{each}NAME" for each in self.prefixes]
         return ", ".join(names + ([EVERY_STREAM] if self.codes is SOURCE else []))
 
@@ -139,15 +139,15 @@ class Options:
 
     @property
     def who(self) -> str:
-        """Whose options these are, in words."""
+        """Return the owner of the options, for an error."""
         return self.owner or f"source {self.table.name}"
 
     def __getitem__(self, name: str) -> Any:
-        """Return what an option states, or its default; None without either."""
+        """Return the value of an option or its default; None without either."""
         return self.get(name)
 
     def get(self, name: str, otherwise: Any = None) -> Any:
-        """Return what an option states, or its default, or `otherwise`."""
+        """Return the value of an option, or its default, or `otherwise`."""
         if name.lower() in self.values:
             return self.values[name.lower()]
         option = next(each for each in self.table.options if each.name.lower() == name.lower())
@@ -187,7 +187,7 @@ def _number(text: str) -> float:
 
 
 def _ticks(text: str) -> int:
-    """A length of time in ticks; the number may have a fraction."""
+    """Return the ticks of a length of time, whose number may have a fraction."""
     number, _, unit = text.partition(" ")
     amount = _number(number)
     if amount < 0 or unit.strip().lower().removesuffix("s") not in MICROSECONDS:
@@ -196,6 +196,6 @@ def _ticks(text: str) -> int:
 
 
 def _moment(text: str) -> int:
-    """A moment in ticks since 1970, of UTC unless it says otherwise."""
+    """Return the ticks since 1970 of a date and time, which is in UTC unless it states a time zone."""
     moment = datetime.fromisoformat(text)
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1_000_000)

@@ -1,4 +1,4 @@
-"""What Spark says when it refuses something, in one line."""
+"""Spark's errors in one line."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 REFUSALS = (PySparkException, Py4JJavaError)
-"""Spark's own errors; one that PySpark has no class for comes as the Java exception that it is."""
+"""Spark's own errors. An error without a class in PySpark is raised as a Java exception."""
 
 
 TRACEBACK = "Traceback (most recent call last):"
 RAISED = re.compile(r"(?!Caused by|at )[A-Za-z_][\w.]*(Error|Exception|Interrupt|Exit|Warning)\b")
-"""The line of a traceback that says what was raised: it alone is not indented."""
+"""The line of a traceback with the exception: it alone is not indented."""
 OWN = re.compile(r"SW-\d{3}: .*")
 SLOW_START = re.compile("Python worker (failed )?to connect back")
-"""What Spark says of a Python process that did not answer in the time that it has, which no setting changes."""
+"""Spark's error about a Python process that did not answer in time. No setting changes this time limit."""
 
 
 def reason(cause: Exception) -> str:
-    """What Spark says, in one line."""
+    """Return the message of an error of Spark in one line."""
     java = getattr(cause, "java_exception", None)
     text = str(java.getMessage() or java.getClass().getName()) if java is not None else str(cause)
     return line_of(text) or type(cause).__name__
@@ -36,9 +36,9 @@ def is_slow_start(text: str) -> bool:
 
 
 def line_of(text: str) -> str:
-    """The first line of a text that says something; of the traceback of a worker's Python, what was raised.
+    """Return the first line of a message that is not blank, or the exception if it has a Python worker's traceback.
 
-    An error of ours also says what was expected.
+    For an error of ours, the line includes what was expected.
 
     >>> line_of("failed: Traceback (most recent call last):\\n  File ...\\nRunError: SW-580: division by zero")
     'SW-580: division by zero'

@@ -1,7 +1,8 @@
-"""A DataFrame that stands for an operator's rows, and how the names of a plan find their columns in it."""
+"""The DataFrame with the rows of an operator, and the mapping from the names of a plan to its columns."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
@@ -9,8 +10,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.expressions import Tree, parsed, renamed
 from slackwater.algebra.lengths import TICK
+from slackwater.algebra.nodes import Scan
 from slackwater.algebra.schema import Expr, Field, Schema
-from slackwater.errors import QueryError
+from slackwater.errors import InputError, QueryError, nearest
 
 BOUNDARY = "__boundary"
 """The end of the extent that a row belongs to."""
@@ -24,12 +26,11 @@ BATCH, PLACE = "__batch", "__place"
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Rows of a plan's operator: a column of `df` for each of `schema`, named by `column_name`, and columns of our own.
+    """The rows of an operator: `df` has a column for each field of `schema`, named by `column_name`, and internal ones.
 
-    `extent` is the length in ticks of the extents that rows belong to, their end being in BOUNDARY; None where rows
-    belong to a stream, their event time being in TIME. `complete` rows come once their extent is closed. `order`
-    names the columns by which rows are in sequence, where there still are such; `parts` those that take apart what an
-    instant evaluates (PARTITIONED BY).
+    `extent` is the length in ticks of the extents that rows belong to; BOUNDARY has the end of the extent. It is None
+    if rows belong to a stream; then TIME has their event time. `complete` rows come once their extent is closed.
+    `order` names the columns that give the sequence of rows, if these still exist; `parts` those of PARTITIONED BY.
     """
 
     df: DataFrame
@@ -41,27 +42,27 @@ class Relation:
 
     @property
     def names(self) -> list[str]:
-        """The columns of the plan as `df` has them."""
+        """Return the names of the plan's columns in `df`."""
         return [column_name(field) for field in self.schema]
 
     @property
     def own(self) -> list[str]:
-        """The columns that no query named, which what is above still needs."""
+        """Return the internal columns that parent operators need."""
         instant = [TIME] if self.extent is None else [BOUNDARY]
         return [*dict.fromkeys([*instant, *self.order, *self.parts])]
 
     def column(self, expr: Expr) -> Column:
-        """An expression of the plan over this relation."""
+        """Return an expression of the plan as a column of `df`."""
         return F.expr(renamed(expr, self.spelled).sql)
 
     def columns(self) -> list[Column]:
         return [F.col(quoted(name)) for name in self.names]
 
     def spelled(self, reference: str) -> str | Tree:
-        """What a reference of the plan is in `df`.
+        """Return the column name or the expression in `df` that a reference of the plan stands for.
 
-        An attribute of the instant is computed, be it by nothing: a mere copy of a marked column would carry the mark
-        of the watermark, too, and Spark refuses to keep state over two such columns.
+        An attribute of the instant is always computed, if need be by subtracting 0: a mere copy of a column with a
+        watermark would also have the watermark, and Spark refuses to keep state over two such columns.
         """
         if self.schema.matching(reference):
             return column_name(self.schema.find(reference))
@@ -83,12 +84,12 @@ class Relation:
 
 
 def earlier(ticks: int) -> str:
-    """The time so many ticks before an extent ends, as Spark writes it."""
+    """Return the time so many ticks before the end of an extent, as a SQL expression."""
     return f"{BOUNDARY} - INTERVAL '{ticks}' MICROSECOND"
 
 
 def column_name(field: Field) -> str:
-    """The name of a plan's column in a DataFrame: unique even where two inputs have a column of the same name.
+    """Return the name of a plan's column in a DataFrame: unique even if two inputs have a column of the same name.
 
     >>> column_name(Field("speed", "double", "Traffic")), column_name(Field("top", "double"))
     ('Traffic__speed', 'top')
@@ -97,7 +98,7 @@ def column_name(field: Field) -> str:
 
 
 def quoted(name: str) -> str:
-    """A name as Spark reads it, whatever it holds.
+    """Return a name in backticks, as Spark reads it, whatever characters it has.
 
     >>> quoted("a.b")
     '`a.b`'
@@ -106,9 +107,19 @@ def quoted(name: str) -> str:
 
 
 def batch_time(event: Column) -> Column:
-    """Return the time of the micro-batch in milliseconds, beside each row's `event` time.
+    """Return the time of the micro-batch in milliseconds for each row with an `event` time.
 
-    As an element of an array that depends on the row it is no constant of the generated code, which Spark would have to
-    compile anew for every batch.
+    It is taken from an array by an index that depends on the row. As a constant it would be part of the generated code,
+    which Spark would have to compile again for every batch.
     """
     return F.get(F.array(F.unix_millis(F.current_timestamp())), event.bitwiseAND(F.lit(0)).cast("int"))
+
+
+def dataframe_of(scan: Scan, streams: Mapping[str, DataFrame]) -> DataFrame:
+    """Return the DataFrame of a scan's stream, whatever the case of its name."""
+    names = {name.lower(): name for name in streams}
+    if scan.stream.lower() not in names:
+        raise InputError(
+            "SW-432", f"no DataFrame is given for the stream '{scan.stream}'", hint=nearest(scan.stream, streams)
+        )
+    return streams[names[scan.stream.lower()]]

@@ -1,4 +1,4 @@
-"""A local Spark session as Slackwater wants it: quiet, quick to start, bound to loopback."""
+"""Start a local Spark session that is quiet, quick to start and bound to loopback."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from slackwater.spark.shim.workers import is_connect
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 MOST_PARTITIONS = 200
-"""Spark's own number of partitions: no cluster gets more."""
+"""The largest number of shuffle partitions that we set, which is Spark's default."""
 PATIENCE = 30.0
-"""Seconds in which the executors of a cluster must have come."""
+"""Seconds to wait for the executors of a cluster."""
 STEADY = 2.0
-"""Seconds without a new executor after which all are taken to be there."""
+"""Seconds without a new executor after which no more are expected."""
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 _PACKAGE = "org.apache.spark.sql.execution.streaming"
 FILE_MANAGER = f"{_PACKAGE}.{'checkpointing.' if INSTALLED > (4, 0) else ''}FileSystemBasedCheckpointFileManager"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 LOGGING = Path(__file__).parent / "shim" / "log4j2.properties"
-"""On a worker that imports from a zip file this is no path of a file: only a driver asks for it."""
+"""Only a driver uses this path. On a worker that imports from a zip file it names no file."""
 COLLECTOR = "-XX:+UseParallelGC"
 """The throughput collector starts quicker than the default, and its pauses do not matter between batches."""
 
 QUICK_START = "-XX:TieredStopAtLevel=1"
-"""Without the second compiler, which takes more time than it saves in a JVM that lives for seconds."""
+"""Turns off the second compiler, which takes more time than it saves in a JVM that lives for seconds."""
 LATE_COMPILER = " ".join(
     f"-XX:Tier4{event}Threshold={10 * usual}"
     for event, usual in {"Invocation": 5_000, "MinInvocation": 600, "Compile": 15_000, "BackEdge": 40_000}.items()
 )
-"""The second compiler waits until a method was used ten times as often as it does by itself. One small pipeline takes a
-quarter less processor time, six of them a twentieth, one over six million rows a fifth: what handles rows is compiled
-all the same, what plans queries is not. With twenty times, the long run took more."""
+"""Raises the threshold of calls at which the second compiler compiles a method tenfold. It still compiles the code that
+handles rows, but not the code that plans queries. This saves a quarter of the processor time of one small pipeline, a
+twentieth of six, and a fifth of one over six million rows. With a factor of twenty, the long run took more time."""
 
 
 def local_session(
@@ -107,7 +107,7 @@ def require_state_store(session: SparkSession, of: str = "the fused operator") -
 
 
 def spread_over_cluster(session: SparkSession) -> str:
-    """Give a cluster's session one shuffle partition for each core, and return what was done, in words.
+    """Give a cluster's session one shuffle partition for each core, and return a sentence that says so.
 
     Each partition of a stateful operator costs a commit in every batch, and Spark's own number is made for large
     batches. A number that the user states stays; so does Spark's on a cluster that grows and shrinks. Only new

@@ -1,4 +1,4 @@
-"""Files beside a checkpoint, wherever it is: on this machine, or in any store that Hadoop has a file system for."""
+"""Read and write files of a checkpoint, on this machine or in any store with a Hadoop file system."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class FileSystem(Protocol):
     """A file system. Paths are texts with `/` between their parts."""
 
     def read(self, path: str) -> bytes | None:
-        """Return what a file has in it; None if there is no such file."""
+        """Return the content of a file; None if there is no such file."""
 
     def write(self, path: str, content: bytes) -> None:
-        """Write a file whole or not at all, in the place of one that may be there."""
+        """Write a file whole or not at all. An existing file is replaced."""
 
     def list(self, folder: str) -> list[str]:
         """Return the names in a folder, in order; none if there is no such folder."""
@@ -33,14 +33,14 @@ class FileSystem(Protocol):
     def is_file(self, path: str) -> bool: ...
 
     def make(self, folder: str) -> None:
-        """Make a folder and those above it, unless it is there."""
+        """Make a folder and its parents, unless it exists."""
 
     def remove(self, path: str) -> None:
         """Remove a file, if there is one."""
 
 
 class LocalFiles:
-    """The file system of this machine, by Python's own means: a call into the JVM takes longer than a small file."""
+    """The local file system, through Python: a call into the JVM takes longer than reading a small file."""
 
     def read(self, path: str) -> bytes | None:
         try:
@@ -101,7 +101,7 @@ class Location:
         return Location(self.address.rstrip("/").rpartition("/")[0] or "/", self.files)
 
     def beside(self, ending: str) -> Location:
-        """Return the place with the same name and an ending."""
+        """Return the location with an ending appended to its name."""
         return Location(f"{self.address.rstrip('/')}{ending}", self.files)
 
     def read(self) -> bytes | None:
@@ -116,7 +116,7 @@ class Location:
         self.files.write(self.address, content.encode() if isinstance(content, str) else content)
 
     def list(self, pattern: str = ".*") -> list[Location]:
-        """Return what is in a folder, in the order of names, of which a regular expression matches the whole."""
+        """Return the entries of a folder whose whole name matches a regular expression, sorted by name."""
         return [self / name for name in self.files.list(self.address) if re.fullmatch(pattern, name)]
 
     def exists(self) -> bool:

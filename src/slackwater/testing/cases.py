@@ -58,6 +58,7 @@ def run_case(case: str, streams: str | Path = "", *, engine: str = "interpreter"
     )
     assert [row["v"] for row in found["result"]] == [2]
     """
+    __tracebackhide__ = True  # pytest then shows the caller's test, not this function
     files = [streams] if isinstance(streams, Path) else []
     declared = DECLARED.format(cleandoc(streams)) if isinstance(streams, str) and streams.strip() else ""
     page = read_page(declared + CASE.format(cleandoc(case)), NAME, variables(()), files)
@@ -87,6 +88,7 @@ def run_cases(page: str | Path, *, engine: str = "interpreter", only: str = "") 
     --------
     assert sw.testing.run_cases("examples/traffic_cases.md") > 0
     """
+    __tracebackhide__ = True
     outcomes = list(run_page(load_page(Path(page)), answers_of(Engine(engine)), only))
     if failed := [each for each in outcomes if not each.passed]:
         raise CaseFailed(failed)

@@ -141,19 +141,19 @@ def recut_feed(choices: Choices, given: Feed) -> Feed:
 
 @st.composite
 def rows(draw: st.DrawFn, stream: StreamDef, /, **options: Any) -> list[Given]:
-    """`make_rows` as a strategy."""
+    """Draw rows of a stream with `make_rows`."""
     return make_rows(Drawn(draw), stream, **options)
 
 
 @st.composite
 def feed(draw: st.DrawFn, stream: StreamDef, /, **options: Any) -> Feed:
-    """`make_feed` as a strategy."""
+    """Draw a feed of a stream with `make_feed`."""
     return make_feed(Drawn(draw), stream, **options)
 
 
 @st.composite
 def recut(draw: st.DrawFn, given: Feed) -> Feed:
-    """`recut_feed` as a strategy."""
+    """Draw another cut of a feed into batches with `recut_feed`."""
     return recut_feed(Drawn(draw), given)
 
 

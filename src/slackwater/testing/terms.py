@@ -49,13 +49,13 @@ class Terms:
 
     @property
     def usable(self) -> list[tuple[str, str]]:
-        """References and types of the columns for which there are templates."""
+        """Return the references and types of the columns for which there are templates."""
         kinds = [(self.schema.reference(field), WIDER.get(field.type, field.type)) for field in self.schema]
         return [(name, kind) for name, kind in kinds if kind in CONDITIONS]
 
     @property
     def key(self) -> str:
-        """A column to join, group or partition by: the first whole number."""
+        """Return a column to join, group or partition by: the first INT column, or else the first column."""
         return next((name for name, kind in self.usable if kind == "int"), self.usable[0][0])
 
     def filled(self, template: str, name: str) -> Expr:

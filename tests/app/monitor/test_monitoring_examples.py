@@ -16,7 +16,7 @@ LABELS = {"outcome": ("on_time", "late", "rejected")}
 
 
 def check(expression: str) -> None:
-    """Every metric is one of ours, every bracket is closed, every fixed label value can occur."""
+    """Check that an expression uses only our metrics, closes every bracket, and has label values that can occur."""
     used = set(re.findall(r"\bslackwater_\w+", expression))
     assert used and used <= EXPOSED, used - EXPOSED
     assert [expression.count(each) for each in "([{"] == [expression.count(each) for each in ")]}"]

@@ -16,7 +16,7 @@ from slackwater.app.render.tree import tree
 
 @pytest.fixture(scope="module")
 def toll() -> Plan:
-    """The toll query of WIN's figure 6."""
+    """Return the toll query of WIN's figure 6."""
     slow = sliding().group("segment").aggregate(average="AVG(speed)").alias("S")
     joined = sliding("V").join(slow.window(range="30 seconds", slide="30 seconds"), on="V.segment = S.segment")
     return bind(joined.where('average < 40 AND \'a"b`c\' <> "d"').select("vehID").plan, lookup)

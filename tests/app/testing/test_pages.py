@@ -34,7 +34,7 @@ def outcome(case: str) -> Outcome:
 
 
 def told(case: str) -> str:
-    """What is said about a case that cannot be read or run."""
+    """Return the error message of a case that cannot be read or run."""
     error = outcome(case).error
     assert error is not None
     return str(error)

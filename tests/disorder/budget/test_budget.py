@@ -152,7 +152,7 @@ def test_rows_that_were_sent_before_the_first_one_are_waited_for():
 
 
 def released(stream, dratio, rows):
-    """When the first rows were, in seconds after the first event; the end of the stream if none were."""
+    """Return when the first rows were released, in seconds after the first event, or the end of the stream."""
     batches = batches_by_rows(stream.event, stream.arrival, rows)
     punctuation, _ = replay(batches, controller(dratio, "budget", unit="ms"))
     first = batches.clock[punctuation > 0].min(initial=batches.clock[-1])

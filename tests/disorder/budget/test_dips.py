@@ -18,7 +18,7 @@ def dips_of(stream, dratio=0.1):
 
 
 def dip(stream, delay, dratio=0.1):
-    """The largest fall of the account from one moment to a later one, if the punctuation had lagged by `delay`."""
+    """Return the largest fall of the account between two moments, for a punctuation that lags by `delay`."""
     late = np.cumsum([0, *(sum(score > delay for score in batch) for batch in stream)])
     rows = np.cumsum([0, *map(len, stream)])
     owed = late - dratio * rows

@@ -60,7 +60,7 @@ def steady(start, stop, senders=2):
 
 
 def silent(senders, start, stop, step=10):
-    """Only sender 0 sends, in batches of so many ticks."""
+    """Send rows of sender 0 alone, in batches of `step` ticks."""
     for first in range(start, stop, step):
         alone = np.arange(first, first + step)
         senders.observe(alone, alone, np.zeros(step, np.int64))

@@ -172,7 +172,7 @@ BY_ROW = {
 
 @st.composite
 def streams(draw):
-    """A few thousand rows with a drifting delay, cut into random batches, some with a clock that steps back."""
+    """Draw a few thousand rows with a drifting delay, cut into random batches, some with a clock that steps back."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     rows = draw(st.sampled_from([40, 400, 3_000]))
     gap = draw(st.sampled_from([0.005, 0.3, 1, 20]))

@@ -170,7 +170,7 @@ def test_periodic_estimates_n_from_its_sample(reservoir):
 
 
 def alternating(rows, gap, sigma):
-    """Rows ``gap`` apart whose delays are 0 and 2 sigma by turns, in microseconds."""
+    """Return rows ``gap`` apart whose delays are 0 and 2 sigma by turns, in microseconds."""
     arrival = np.arange(rows) * gap
     return arrival - 2 * sigma * (np.arange(rows) % 2), arrival
 

@@ -26,7 +26,7 @@ def small_streams(draw, rows=7):
 
 
 def every_punctuation(batches):
-    """All non-decreasing punctuations that differ in effect: at an event time, or just above it."""
+    """Return all non-decreasing punctuations that differ in effect: at an event time, or just above it."""
     levels = sorted({int(e) for e in batches.event} | {int(e) + 1 for e in batches.event})
     return itertools.combinations_with_replacement([levels[0] - 1, *levels], len(batches.ends))
 

@@ -14,14 +14,14 @@ from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.living import STRUCTURES, kept
 from slackwater.engine.changelog.timeline import NOTHING, best
 from slackwater.engine.columns.state import State
-from slackwater.engine.plan import Edge, Join, Minus, Node, Query
+from slackwater.engine.plan import Edge, EnginePlan, JoinLogs, MinusLogs, Node
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 
 W = window(S, 10)
 ON = ((("column", "k"), ("column", "k")),)
-JOIN = Join(Edge(3), W, window(S, 5), ("k", "x", "t", "k2", "x2", "t2"), ON)
-MINUS = Minus(Edge(4, ("k",)), of_k(W), of_k(window(S, 3)))
+JOIN = JoinLogs(Edge(3), W, window(S, 5), ("k", "x", "t", "k2", "x2", "t2"), ON)
+MINUS = MinusLogs(Edge(4, ("k",)), of_k(W), of_k(window(S, 3)))
 QUERIES = {
     "sum": grouped(W, "sum", "x"),
     "max": grouped(W, "max", "x"),
@@ -68,14 +68,14 @@ def test_the_head_is_small_where_groups_are_few():
 
 def test_structures_are_chosen_by_class():
     edits = grouped(window(E, 10, level=4), "sum", "x")
-    lines = kept(Query(INPUTS, edits))
+    lines = kept(EnginePlan(INPUTS, edits))
     assert [(line.operator, line.depth, line.level, line.key, line.structure) for line in lines] == [
         ("aggregate", 0, 4, ("k",), ("expiry order and key index",)),
         ("window", 1, 4, ("k",), ()),
         ("source", 2, 4, ("k",), ("rows beyond the punctuation", "index on k")),
     ]
     by_query = {
-        name: kept(Query(INPUTS, query))[0].structure
+        name: kept(EnginePlan(INPUTS, query))[0].structure
         for name, query in {"join": JOIN, "stream": grouped(S, "sum", "x"), "distinct": distinct(of_k(JOIN))}.items()
     }
     assert by_query == {

@@ -15,7 +15,7 @@ from tests.spark.planner.fused.test_changelog import tree
 
 from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.partitioning import partitioning
-from slackwater.engine.plan import Query
+from slackwater.engine.plan import EnginePlan
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 
@@ -58,7 +58,7 @@ def apart(batches: list[Given], columns: dict[str, tuple[str, ...]], bucket: int
 
 
 @settings(max_examples=20, deadline=None)
-@given(case=st.one_of(*LAWS.values()).filter(lambda case: isinstance(changes_of(case.plan), Query)))
+@given(case=st.one_of(*LAWS.values()).filter(lambda case: isinstance(changes_of(case.plan), EnginePlan)))
 def test_buckets_together_are_the_whole(case: Case):
     kernel, batches = ChangelogKernel(changes_of(case.plan)), given_by(case.plan, case.feeds)
     columns = partitioning(kernel.query)

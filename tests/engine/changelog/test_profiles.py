@@ -10,7 +10,7 @@ from tests.engine.changelog.trees import S, grouped, kernel, rows, steps, window
 
 from slackwater.engine.changelog.profiles import PROFILES
 from slackwater.engine.columns.arrays import EARLIEST
-from slackwater.engine.plan import Aggregate, Call, Edge, Over
+from slackwater.engine.plan import AggregateStep, Call, Edge, Over
 from slackwater.errors import QueryError
 
 QUERY = grouped(window(S, 10), "sum", "x")
@@ -62,7 +62,7 @@ def test_updates_name_both_halves():
 
 
 def test_a_result_of_one_row_has_the_empty_key():
-    call = Aggregate((), (Call("a", "sum", (("column", "x"),)),))
+    call = AggregateStep((), (Call("a", "sum", (("column", "x"),)),))
     whole = Over(Edge(4, ()), window(S, 10), call)
     found = steps(kernel(whole, profile="updates"), ({"S": rows((1, 5, 0), (2, 7, 2))}, np.int64(5)))[0].changelog
     assert found.column("_change_type").to_pylist() == ["insert", "update_preimage", "update_postimage"]

@@ -217,8 +217,7 @@ def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
     count = 0
     for seed in range(6):
         feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=30)
-        check_same(ran(plan, feeds), interpret(plan, feeds, flush=True))
-        feeds = ended(plan, feeds)
+        feeds = ended(plan, feeds) if seed % 2 else feeds  # every lifetime ends by itself, or a flush ends it
         found = ran(plan, feeds)
         check_same(found, interpret(plan, feeds, flush=True))
         count += len(found.changes)

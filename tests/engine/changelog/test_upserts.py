@@ -20,7 +20,7 @@ from tests.semantics.endings import ended
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode
 from slackwater.engine.columns.arrays import EARLIEST, LATEST
-from slackwater.engine.plan import Edge, Query
+from slackwater.engine.plan import Edge, EnginePlan
 from slackwater.errors import QueryError
 from slackwater.semantics import interpret
 from slackwater.semantics.values import orders
@@ -34,7 +34,7 @@ KEYED = Shape(
 
 def key_of(case: Case) -> tuple[str, ...] | None:
     made = changes_of(case.plan)
-    return made.root.edge.key if isinstance(made, Query) else made.key
+    return made.root.edge.key if isinstance(made, EnginePlan) else made.key
 
 
 def end(case: Case) -> Case:

@@ -9,19 +9,19 @@ import pyarrow as pa
 from slackwater.engine.changelog.kernel import ChangelogKernel, ChangelogStep
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Call,
-    Distinct,
+    DistinctStep,
     Edge,
+    EnginePlan,
     Input,
-    Item,
-    Length,
+    NamedTree,
     Node,
     Over,
-    Project,
-    Query,
+    ProjectStep,
+    Size,
     Source,
-    Window,
+    WindowStep,
 )
 
 STREAM = Input((("k", "int"), ("x", "int"), ("ts", "timestamp")), "ts")
@@ -29,29 +29,29 @@ EDITS = Input((("op", "string"), ("k", "int"), ("x", "int"), ("ts", "timestamp")
 INPUTS = {"S": STREAM, "E": EDITS}
 S = Source(Edge(1), "S")
 E = Source(Edge(4, ("k",)), "E")
-K = Item("k", ("column", "k"), "int")
+K = NamedTree("k", ("column", "k"), "int")
 
 
 def window(child: Node, length: int, level: int = 2) -> Over:
-    return Over(Edge(level, child.edge.key), child, Window(Length(length, is_time=True)))
+    return Over(Edge(level, child.edge.key), child, WindowStep(Size(length, is_time=True)))
 
 
 def grouped(child: Node, function: str = "sum", *arguments: str, **options: bool) -> Over:
     """SELECT k, function(arguments) AS a GROUP BY k."""
     call = Call("a", function, tuple(("column", name) for name in arguments), **options)
-    return Over(Edge(4, ("k",)), child, Aggregate((K,), (call,)))
+    return Over(Edge(4, ("k",)), child, AggregateStep((K,), (call,)))
 
 
 def of_k(child: Node) -> Over:
-    return Over(Edge(child.edge.level), child, Project((K,)))
+    return Over(Edge(child.edge.level), child, ProjectStep((K,)))
 
 
 def distinct(child: Node) -> Over:
-    return Over(Edge(max(3, child.edge.level), ("k",)), child, Distinct())
+    return Over(Edge(max(3, child.edge.level), ("k",)), child, DistinctStep())
 
 
 def kernel(query: Node, **options: Any) -> ChangelogKernel:
-    return ChangelogKernel(Query(INPUTS, query), **options)
+    return ChangelogKernel(EnginePlan(INPUTS, query), **options)
 
 
 def rows(*given: tuple[Any, ...]) -> pa.RecordBatch:

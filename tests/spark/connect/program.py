@@ -1,7 +1,7 @@
 """A program in a session of Spark Connect, which cannot share a process with a classic one: `program FOLDER STEP`.
 
-It begins as docs/connect.md does. The step `killed` starts a query and waits to be killed; the step `all` resumes that
-query, runs all others of queries.json, and writes what they gave, and what was refused, to answers.json.
+It begins as docs/connect.md does. The step `killed` starts the queries of KILLED and waits to be killed; the step `all`
+resumes them, runs all others of queries.json, and writes what they gave, and what was refused, to answers.json.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ import slackwater as sw
 from slackwater.spark.run.progress import accounts_in_plan
 from slackwater.spark.shim import workers
 
+KILLED = ("dataframe", "native", "tuples", "changes")
 SCHEMA = "id int, v int, ts timestamp, received timestamp"
 REFUSED = {
     "run": lambda _: sw.run(SCRIPT, checkpoint="never"),
@@ -33,6 +35,7 @@ REFUSED = {
            UNION ALL SELECT MAX(v) AS v FROM S [RANGE 5 seconds SLIDE 5 seconds]""",
         S=sw.stream(stream, "ts", arrival="received"),
     ),
+    "late": lambda stream: sw.late(stream.alias("a")),
     "workers": lambda stream: lacking_package(stream.sparkSession),
     "real time": lambda stream: (
         windows(stream).writeStream.format("console").outputMode("append").trigger(realTime="5 minutes").start()
@@ -50,7 +53,7 @@ def windows(stream: DataFrame) -> DataFrame:
 
 
 def lacking_package(spark: SparkSession) -> None:
-    """What is said of a server whose workers lack a package."""
+    """Raise the error about a server whose workers lack a package."""
     (worker,) = workers.ask_workers(spark, ("slackwater", "slackwater.absent"))
     workers._judge("of the server", lambda: (list(worker.version), list(worker.lacking)))
 
@@ -62,22 +65,28 @@ def documented(file: Path, names: dict[str, Any]) -> dict[str, Any]:
     return names
 
 
-def start_windows(stream: DataFrame, folder: Path) -> Any:
-    write = windows(stream).writeStream.format("parquet").option("path", str(folder / "out"))
-    return write.option("checkpointLocation", str(folder / "check")).trigger(availableNow=True).start()
+def late_rows(stream: DataFrame) -> DataFrame:
+    return sw.late(sw.with_disorder_control(stream, "ts", "9%", arrival="received"))
+
+
+def queries(stream: DataFrame, folder: Path) -> dict[str, Callable[[], DataFrame]]:
+    """Return what makes the DataFrame of each query, by its name."""
+    given = sw.stream(stream, "ts", arrival="received")
+    texts = json.loads((folder / "queries.json").read_text())
+    frames = {"dataframe": partial(windows, stream), "late": partial(late_rows, stream)}
+    return frames | {name: partial(sw.sql, text, S=given) for name, text in texts.items()}
+
+
+def start(df: DataFrame, folder: Path, **trigger: Any) -> Any:
+    """Start a query into files, which know the batches that they have."""
+    write = df.writeStream.format("parquet").option("path", str(folder / "out"))
+    return write.option("checkpointLocation", str(folder / "check")).trigger(**trigger).start()
 
 
 def told(query: Any, rows: list[Any]) -> dict[str, Any]:
     marks = [each["eventTime"].get("watermark") for each in query.recentProgress]
     accounts = {name: asdict(account) for name, account in accounts_in_plan(query).items()}
     return {"rows": [[_plain(value) for value in row] for row in rows], "marks": marks, "accounts": accounts}
-
-
-def ran(spark: SparkSession, name: str, df: DataFrame, folder: Path) -> dict[str, Any]:
-    write = df.writeStream.format("memory").queryName(name).option("checkpointLocation", str(folder / name))
-    query = write.outputMode("append").trigger(availableNow=True).start()
-    query.awaitTermination()
-    return told(query, spark.table(name).collect())
 
 
 def refusal(tried: Callable[[DataFrame], Any], stream: DataFrame) -> str:
@@ -92,14 +101,16 @@ def main(folder: Path, step: str) -> None:
     names = documented(ROOT / "docs" / "connect.md", {})
     spark: SparkSession = names["spark"]
     stream = read_batches(spark, folder / "in", SCHEMA)
-    query = start_windows(stream, folder)
-    query.awaitTermination()
     if step == "killed":
-        return
-    found = {"dataframe": told(query, spark.read.parquet(str(folder / "out")).collect())}
-    given = sw.stream(stream, "ts", arrival="received")
-    for name, text in json.loads((folder / "queries.json").read_text()).items():
-        found[name] = ran(spark, name, sw.sql(text, S=given), folder)
+        spark.conf.set("spark.sql.streaming.noDataMicroBatches.enabled", "false")  # as with `availableNow`
+        asked = queries(stream, folder)
+        started = [start(asked[name](), folder / name, processingTime="0 seconds") for name in KILLED]
+        started[0].awaitTermination()
+    running = {name: start(make(), folder / name, availableNow=True) for name, make in queries(stream, folder).items()}
+    found = {}
+    for name, query in running.items():
+        query.awaitTermination()
+        found[name] = told(query, spark.read.parquet(str(folder / name / "out")).collect())
     refused = {name: refusal(tried, stream) for name, tried in REFUSED.items()}
     readme = sorted(documented(ROOT / "README.md", {"spark": spark}))
     answers = {"found": found, "refused": refused, "readme": readme}

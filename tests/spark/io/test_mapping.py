@@ -7,7 +7,7 @@ from slackwater.algebra.catalog import StreamDef
 from slackwater.algebra.schema import Field
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import InputError
-from slackwater.spark.io.mapping import mapped
+from slackwater.spark.io.mapping import map_columns
 from slackwater.spark.io.rejects import REASON, sets_aside
 from slackwater.spark.io.streams import read_stream
 
@@ -20,7 +20,7 @@ def declared(format_: str = "json", **options: str) -> StreamDef:
 
 def test_options_map_columns_and_the_others_are_left_for_the_format():
     given = declared(column__TS="event", unit__ts="ms", pattern__seen="dd/MM/yyyy", kafka__topic="t", path="p")
-    columns, left = mapped(given)
+    columns, left = map_columns(given)
     assert [(each.field.name, str(each.read)) for each in columns] == [
         ("ts", "event bigint"),
         ("seen", "seen string"),
@@ -40,7 +40,7 @@ def test_options_map_columns_and_the_others_are_left_for_the_format():
 )
 def test_options_about_no_column_or_no_time_are_refused(options, code):
     with pytest.raises(InputError) as caught:
-        mapped(declared(**options))
+        map_columns(declared(**options))
     assert caught.value.code == code
 
 

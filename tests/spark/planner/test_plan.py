@@ -101,12 +101,12 @@ def bound(text: str) -> Plan:
 
 
 def in_one_batch(feeds: Mapping[str, Feed]) -> dict[str, Feed]:
-    """The same rows at once, so that none is late."""
+    """Return the same rows at once, so that none is late."""
     return {name: Feed((FeedBatch(_rows(feed)),)) for name, feed in feeds.items()}
 
 
 def disordered(plan: Plan) -> dict[str, Feed]:
-    """Feeds over which the plan has answers, and some of its windows miss a row that comes too late."""
+    """Return feeds over which the plan has at least five answers, and some window misses a late row."""
     streams = sorted({node.stream for node in walk(plan) if isinstance(node, Scan)})
     for seed in count():
         options = {"punctuation": "trailing", "unit": SECOND, "max_rows": 60, "max_batches": 4}

@@ -13,13 +13,13 @@ from tests.spark.conformance import expected as result_of
 from tests.spark.io.sinks.running import finished
 
 from slackwater.algebra.catalog import Catalog
-from slackwater.app.views import rewritten
+from slackwater.app.views import optimise_pipelines
 from slackwater.disorder import controller
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import parse_script
 from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.spark.run.pipeline import Manner, start
-from slackwater.spark.run.sides import arranged
+from slackwater.spark.run.sides import group_by_query
 from slackwater.spark.watermark import steering
 from slackwater.testing.catalog import CATALOG, EDITS, EVENTS, PULSES, READINGS
 from slackwater.testing.choices import Seeded
@@ -47,7 +47,7 @@ def test_late_and_rejected_rows_are_those_of_the_interpreter(spark, tmp_path, qu
         Seeded(4), ["Readings"], disorder=["heavy"], punctuation="trailing", unit=SECOND, max_rows=120
     ).values()
     script = parse_script(SIDES.format(query=query), catalog=CATALOG)
-    ((main, sides),) = arranged(rewritten(script))
+    ((main, sides),) = group_by_query(optimise_pipelines(script))
     rows, _ = _written(spark, READINGS, feed, len(feed.batches), tmp_path)
     with pytest.MonkeyPatch.context() as patch:
         control = Punctuations(feed)
@@ -96,7 +96,7 @@ def test_each_of_several_streams_has_its_own_late_rows(spark, tmp_path, query):
     made = make_feeds(Seeded(18), [*SLACKS], disorder=["heavy"], unit=SECOND, max_rows=60, max_batches=5)
     feeds = {name: punctuated(made[name], slack) for name, slack in SLACKS.items()}
     script = parse_script(SEVERAL.format(query=query), catalog=Catalog((UNSOURCED, EVENTS)))
-    ((main, sides),) = arranged(rewritten(script))
+    ((main, sides),) = group_by_query(optimise_pipelines(script))
     longest = max(len(feed.batches) for feed in feeds.values())
     streams = {
         each.name: _written(spark, each, feeds[each.name], longest, tmp_path / each.name)[0]
@@ -122,7 +122,7 @@ def test_each_of_several_streams_has_its_own_late_rows(spark, tmp_path, query):
 
 
 def punctuated(feed: Feed, slack: int) -> Feed:
-    """The feed with the punctuations that a controller alone gives after each batch."""
+    """Return the feed with the punctuation that a controller returns after each batch."""
     alone, batches = controller(None, slack=slack, unit="ms"), []
     for batch in feed.batches:
         rows = [row for row in batch.rows if row["ts"] is not None]
@@ -173,7 +173,7 @@ def test_refused_rows_are_those_of_the_interpreter_and_every_one_is_counted(spar
     """Which of two inserts is refused goes by their times; the query stops halfway and goes on."""
     text = REFUSING.format(folder=tmp_path, query=query, side=side) + more
     script = parse_script(text, catalog=CATALOG)
-    ((main, sides),) = arranged(rewritten(script))
+    ((main, sides),) = group_by_query(optimise_pipelines(script))
     given = [each for each in (EDITS, PULSES) if each.name in query]
     runs = []
     with pytest.MonkeyPatch.context() as patch:
@@ -234,7 +234,7 @@ def stamp(milliseconds: int) -> str:
 
 
 def poisoned(folder: Path) -> tuple[list[tuple[np.ndarray, np.ndarray]], int]:
-    """Files with 1% poison and 10 rows from the year 9999; gives the honest times, and how many rows there are."""
+    """Write files with 1% malformed rows and 10 rows from the year 9999; return the honest times and the row count."""
     folder.mkdir()
     rng = np.random.default_rng(3)
     honest, total = [], 0
@@ -294,15 +294,15 @@ def test_what_late_rows_cannot_do_is_said(spark, text, code, tmp_path):
     script = parse_script(f"{declared} INSERT INTO answers {query}; {text}", catalog=CATALOG)
     columns = ", ".join(f"{field.name} {field.type}" for field in READINGS.fields)
     with pytest.raises(QueryError) as caught:
-        ((main, sides),) = arranged(rewritten(script))
+        ((main, sides),) = group_by_query(optimise_pipelines(script))
         start(main, {"Readings": spark.createDataFrame([], columns)}, tmp_path, sides=sides)
     assert caught.value.code == code
 
 
 def test_a_format_that_cannot_take_a_batch_once_takes_no_sides(spark, tmp_path):
     text = SIDES.format(query="SELECT COUNT(*) AS n FROM Readings [RANGE 2 seconds SLIDE 5 seconds]")
-    ((main, sides),) = arranged(
-        rewritten(parse_script(text.replace("answers USING memory", "answers USING jdbc"), catalog=CATALOG))
+    ((main, sides),) = group_by_query(
+        optimise_pipelines(parse_script(text.replace("answers USING memory", "answers USING jdbc"), catalog=CATALOG))
     )
     columns = ", ".join(f"{field.name} {field.type}" for field in READINGS.fields)
     with pytest.raises(InputError) as caught:

@@ -9,7 +9,7 @@ from slackwater.disorder.clock import EARLIEST, LATEST
 from slackwater.disorder.state import pack
 from slackwater.lang import bind_query
 from slackwater.spark.run.ticks import Silence, Tick, beyond, flushing
-from slackwater.spark.watermark.policy import controller_of, stated
+from slackwater.spark.watermark.policy import controller_of, policy_of
 from slackwater.spark.watermark.punctuate import EVERY_ROW, LATER, Account, Controlled, account_in, observed, ticked
 from slackwater.spark.watermark.readings import Batch, BatchSums, Reading
 from slackwater.testing.catalog import CATALOG
@@ -21,8 +21,8 @@ RELEASING = [Tick(beyond=1, newest=9, furthest=EVERY_ROW), Tick(beyond=1, newest
 
 
 def after_rows() -> tuple[object, Account]:
-    """Slack 3: rows at 10 to 14 s; the three latest are held, so the punctuation stands at 11 s."""
-    controller = controller_of(stated(slack=3, idle="30 seconds"))
+    """Return a controller with slack 3 and its account after rows at 10 to 14 s: the punctuation is at 11 s."""
+    controller = controller_of(policy_of(slack=3, idle="30 seconds"))
     times = np.arange(10_000, 15_000, 1_000)
     return controller, observed(controller, Account(), Reading(Batch(5, times, times)))
 
@@ -74,14 +74,14 @@ def test_a_flush_closes_windows_of_rows_from_the_future_and_goes_back_to_the_clo
 
 
 def restored(controller: object) -> object:
-    """Another controller in the same state: one that was advanced does not go back."""
-    other = controller_of(stated(slack=3, idle="30 seconds"))
+    """Return a copy of a controller, because a controller cannot go back."""
+    other = controller_of(policy_of(slack=3, idle="30 seconds"))
     other.restore(controller.state())
     return other
 
 
 def test_a_flush_of_suspect_rows_alone_closes_their_windows_and_leaves_the_clock_where_it_was():
-    controller = controller_of(stated(slack=3))
+    controller = controller_of(policy_of(slack=3))
     account = observed(controller, Account(), Reading(Batch(1, np.array([900_000]), np.array([5_000]))))
     away = ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000, furthest=900_000), IDLE)
     back = ticked(controller, away, Batch(0, NONE, NONE, beyond=2_000), IDLE)
@@ -132,14 +132,14 @@ def test_a_checkpoint_of_before_the_newest_row_of_all_was_kept_is_read():
 
 
 def test_the_account_counts_the_rows_and_the_time_for_which_a_cap_gave_up_the_ratio():
-    control = Controlled(stated("1%", within="2 seconds"), in_arrival_order=True, kept=None)
+    control = Controlled(policy_of("1%", within="2 seconds"), in_arrival_order=True, kept=None)
     for start in range(0, 30_000, 1_000):  # nothing is released by the estimate so soon, and all rows wait
         times = np.arange(start, start + 1_000, 500)
         control.enter(Reading(Batch(2, times, times)))
     assert control.account.punctuation == 29_500 - 2_000
     assert (control.account.rows, control.account.capped) == (60, 54), "a row falls due in the third batch"
     assert control.account.capped_time == 27_000
-    again = Controlled(stated("1%", within="2 seconds"), in_arrival_order=True, kept=control.kept())
+    again = Controlled(policy_of("1%", within="2 seconds"), in_arrival_order=True, kept=control.kept())
     assert again.account == control.account
     silent = control.enter(Reading(Batch(0, NONE, NONE, silence=2_500)))
     assert silent.punctuation == 29_500 + 500, "a stream that is silent for longer than WITHIN goes on with the clock"
@@ -154,10 +154,10 @@ def test_rows_that_come_after_all_are_late_against_the_raised_punctuation():
 
 
 def test_a_silent_stream_that_never_had_a_row_goes_by_the_newest_of_the_others():
-    controller = controller_of(stated(slack=3))
+    controller = controller_of(policy_of(slack=3))
     found = ticked(controller, Account(), Batch(0, NONE, NONE, silence=31_000, newest=50_000), IDLE)
     assert found.punctuation == 51_000
-    unknown = ticked(controller_of(stated(slack=3)), Account(), Batch(0, NONE, NONE, silence=31_000), IDLE)
+    unknown = ticked(controller_of(policy_of(slack=3)), Account(), Batch(0, NONE, NONE, silence=31_000), IDLE)
     assert unknown == Account()
 
 

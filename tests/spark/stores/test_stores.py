@@ -47,7 +47,7 @@ def store(spark) -> Iterator[Any]:
 
 
 def rows(batch: int) -> str:
-    """A file of rows, of which some come from far behind."""
+    """Return the text of a file of rows, some of them very late."""
     found = []
     for place in range(60):
         second = 60 * batch + place - (45 if place % 17 == 3 and batch else 0)
@@ -58,7 +58,7 @@ def rows(batch: int) -> str:
 
 
 def answers(spark, folder: Path, place: str) -> dict[str, list[str]]:
-    """Runs the script twice, with more to read the second time; gives what every sink holds."""
+    """Run the script twice, with more files the second time, and return the rows of every sink."""
     (folder / "in").mkdir(parents=True)
     text = SCRIPT.format(folder=folder, sinks=f"{place}/out")
     for batches in ((0, 1), (2, 3)):

@@ -13,9 +13,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from tests.spark.streams import finish, read_batches, timestamps, write_batch
 
 from slackwater.errors import SlackwaterError
+from slackwater.spark.operator.late import late
 from slackwater.spark.run.progress import accounts
 from slackwater.spark.watermark import control
-from slackwater.spark.watermark.control import late, with_disorder_control
+from slackwater.spark.watermark.control import with_disorder_control
 
 SCHEMA = "ts timestamp, received timestamp, speed double, note string"
 # Slack 1: the punctuation is the largest time but for the one row that the buffer keeps.
@@ -87,7 +88,7 @@ def test_where_punctuations_are_rows_only_a_barrier_saves_them_from_predicates(
         write_batch(tmp_path / "clock", number, {control.CLOCK: timestamps([time])})
     clock = read_batches(spark, tmp_path / "clock", f"{control.CLOCK} timestamp")
     monkeypatch.setattr(control, "BARRIER", barrier)
-    clocked = control.clocked(stream, "ts", clock).where("note = 'x' AND speed IS NOT NULL")
+    clocked = control.with_clock_watermark(stream, "ts", clock).where("note = 'x' AND speed IS NOT NULL")
     finish(by_window(clocked), tmp_path / "check", "clocked")
     assert found(spark, "clocked") == windows
 

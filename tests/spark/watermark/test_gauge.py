@@ -17,7 +17,7 @@ from slackwater.spark.store import Location
 from slackwater.spark.watermark import gauged
 from slackwater.spark.watermark.accounts import stream_of
 from slackwater.spark.watermark.control import with_disorder_control
-from slackwater.spark.watermark.policy import stated
+from slackwater.spark.watermark.policy import policy_of
 from slackwater.spark.watermark.punctuate import Account, Controlled
 from slackwater.spark.watermark.readings import Batch, Reading
 from slackwater.spark.watermark.state_files import StateFiles
@@ -32,8 +32,11 @@ Rows = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def batches(seed: int, sizes: tuple[int, ...], *, unstamped: bool = True) -> list[Rows]:
-    """Arrivals, each another time, are not in order; there are rows without an event time, from before 1970 and from
-    the future, very late ones, and if `unstamped` some without an arrival."""
+    """Return batches of rows whose arrivals are distinct and out of order.
+
+    Some rows have no event time, or one before 1970 or in the future; some are very late. If `unstamped`, some have no
+    arrival.
+    """
     rng = np.random.default_rng(seed)
     rows, clock = [], START
     for size in sizes:
@@ -51,7 +54,7 @@ def batches(seed: int, sizes: tuple[int, ...], *, unstamped: bool = True) -> lis
 
 
 def written(spark: SparkSession, folder: Path, rows: list[Rows], parts: int = 1) -> DataFrame:
-    """A stream of these batches, each in so many files and as many partitions."""
+    """Return a stream of these batches, each in so many files and as many partitions."""
     pieces = [[column[part::parts] for column in batch] for batch in rows for part in range(parts)]
     for number, (event, arrival, host) in enumerate(pieces):
         columns = {
@@ -64,11 +67,11 @@ def written(spark: SparkSession, folder: Path, rows: list[Rows], parts: int = 1)
 
 
 def expected(rows: list[Rows], estimator: str, dratio: str = "1%", resumed: int = 0) -> list[Account]:
-    """The account after each batch of a controller that is given the rows.
+    """Return the account after each batch, of a controller that gets the rows directly.
 
     The run that ends before the batch `resumed` has an empty batch at its end, in which the last punctuation acts.
     """
-    alone = Controlled(stated(dratio, estimator=estimator), in_arrival_order=True, kept=None)
+    alone = Controlled(policy_of(dratio, estimator=estimator), in_arrival_order=True, kept=None)
     found: list[Account] = []
     for number, (event, arrival, _) in enumerate(rows):
         now = found[-1].punctuation if found else 0
@@ -110,13 +113,13 @@ def test_a_gauge_reads_what_the_rows_say(spark, tmp_path, estimator, parts):
 
 
 def accounts(query: StreamingQuery) -> dict[str, Account]:
-    """What the controls of a query have counted, as they keep it."""
+    """Return the accounts of a query's controls by the names of their streams."""
     found = gauged.controls_of(SparkSession.active()).accounts(str(query.runId))
     return {stream_of(name): account for name, account in found.items()}
 
 
 def watermark(time: int) -> str:
-    """As Spark writes it."""
+    """Return a time as Spark writes it in its progress."""
     return f"{np.datetime64(time, 'ms')}Z"
 
 
@@ -144,7 +147,7 @@ def test_the_senders_of_rows_are_read_with_them(spark, tmp_path):
     assert accounts(query)["ts"].rows == 3_000
     (control,) = (tmp_path / "check" / "control").iterdir()
     kept = StateFiles(Location(str(tmp_path / "check")), control.name).read(2)
-    policy = stated("1%")
+    policy = policy_of("1%")
     restored = Controlled(policy, in_arrival_order=True, kept=kept)
     assert len(restored.controller._estimator._senders.key) == 4  # type: ignore[attr-defined]
 

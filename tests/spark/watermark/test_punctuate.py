@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.spark.watermark.policy import controller_of, stated
+from slackwater.spark.watermark.policy import controller_of, policy_of
 from slackwater.spark.watermark.punctuate import Account, observed
 from slackwater.spark.watermark.readings import Batch, Reading
 
@@ -20,7 +20,7 @@ def reading(batch: list[tuple[int | None, int]]) -> Reading:
 @given(st.lists(rows, max_size=5))
 def test_rows_in_are_on_time_or_late_or_untimed(batches):
     """Against a count row by row, with the punctuation that stood before each batch."""
-    controller, account = controller_of(stated(slack=3)), Account()
+    controller, account = controller_of(policy_of(slack=3)), Account()
     late = untimed = total = 0
     for batch in batches:
         before = account.punctuation
@@ -35,7 +35,7 @@ def test_rows_in_are_on_time_or_late_or_untimed(batches):
 
 def test_hold_is_the_time_from_arrival_to_the_batch_whose_punctuation_passed_the_row():
     """Slack 1, clocks 20, 50 and 90. Row 10 waits until its own batch ends; row 20 until the punctuation is 50."""
-    controller, account = controller_of(stated(slack=1)), Account()
+    controller, account = controller_of(policy_of(slack=1)), Account()
     waited = []
     for event, arrival in (([10, 20], [12, 20]), ([50], [50]), ([80], [90])):
         account = observed(controller, account, Reading(Batch(len(event), np.array(event), np.array(arrival), None)))

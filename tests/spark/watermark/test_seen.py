@@ -11,7 +11,7 @@ START = 1_700_000_000_000
 
 
 def replayed(batches: int = 60, rows: int = 500, dratio: float = 0.02):
-    """Replays a stream in batches of a second; gives what was seen, and every row's true hold."""
+    """Replay a stream in batches of a second; return statistics, account, and the batch and true hold of each row."""
     rng = np.random.default_rng(3)
     control, account, sight = controller(dratio, unit="ms"), Account(), Sight()
     arrivals, events, releases, seen = [], [], [], []

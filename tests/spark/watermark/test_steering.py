@@ -18,7 +18,7 @@ OTHER = Spec("two words-0badcafe", Policy(slack=3, estimator="adaptive"), in_arr
 
 @pytest.fixture
 def running(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The queries that run."""
+    """Return the set of running queries, which a test may change."""
     running: set[str] = set()
     monkeypatch.setattr(steering, "active_queries", lambda _: running)
     monkeypatch.setattr(steering.SparkSession, "active", lambda: None)
@@ -26,7 +26,7 @@ def running(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def begun(controls: Controls, folder: Path, query: str, run: str, *specs: Spec, batch: int = 0) -> str:
-    """What the driver asks before the first batch of a run."""
+    """Send the request of the driver before the first batch of a run, and return the answer."""
     lines = ["begin", query, run, str(batch), f"file:{folder}/{query}", *(f"{each.text}\t" for each in specs)]
     file = folder / "asked"
     file.write_bytes("\n".join(lines).encode() + b"\n\n")

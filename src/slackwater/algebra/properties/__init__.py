@@ -1,1 +1,1 @@
-"""What is derived from a plan: columns, instants, key, order, locality, class, finality."""
+"""Properties derived from a plan: columns, instants, key, order, locality, class, finality."""

@@ -27,12 +27,12 @@ class Instants:
 
     @property
     def at_rows(self) -> bool:
-        """Whether every row is an instant. Such an instant emits only the contribution of that row."""
+        """Return whether every row is an instant. Such an instant emits only the contribution of that row."""
         return self.every == ONE_TUPLE
 
     @property
     def jumping(self) -> bool:
-        """Whether an instant emits the whole relation of its window."""
+        """Return whether an instant emits the whole relation of its window."""
         return not self.at_rows
 
 

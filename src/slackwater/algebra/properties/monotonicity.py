@@ -37,7 +37,7 @@ class Class(IntEnum):
 
     @property
     def structure(self) -> str:
-        """The simplest data structure that can keep rows of this class."""
+        """Return the name of the simplest data structure that can keep rows of this class."""
         return {1: "none", 2: "queue", 3: "expiry order", 4: "expiry order and key index"}[self]
 
 

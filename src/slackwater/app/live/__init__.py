@@ -1,1 +1,1 @@
-"""What people see while a query runs: terminal, notebook, and what a run tells of itself."""
+"""Displays of a running query: the terminal, notebooks, and the events that feed them."""

@@ -1,4 +1,4 @@
-"""What a run says of itself to those who watch: which pipelines it has, and what each batch did."""
+"""The events of a run that displays and logs receive: its pipelines, and what each batch did."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ TICKS_PER_MS = 1_000
 
 
 def events_of(progress: Progress) -> list[Event]:
-    """Return what is said of a batch: its record, and a row of its result if there is one."""
+    """Return the events of a batch: its record, and a row of its result if there is one."""
     rows = [json.loads(progress.answer)] if progress.answer else []
     said: list[Event] = [record_of(progress)]
     return [*said, {"kind": "rows", "pipeline": progress.pipeline, "rows": rows}] if rows else said
 
 
 def about(pipeline: Pipeline, trigger: float = 0.0) -> Event:
-    """Return what is said of a pipeline when it starts: its plan, who runs it, its windows and its sink.
+    """Return the event of a pipeline that starts: its plan, who runs it, its windows and its sink.
 
-    No option of a source or a sink is among it, so no secret either.
+    It has no options of sources or sinks, and so no secrets.
     """
     placed = placements(pipeline.plan)
     sink = f"{pipeline.sink.name} ({pipeline.sink.format})" if pipeline.sink else "shown"
@@ -53,7 +53,7 @@ def windows_of(plan: Plan) -> dict[str, list[tuple[int, int]]]:
 
 
 def answers(pipeline: str, rows: Sequence[Any]) -> Event:
-    """Return what is said of result rows that are shown: as text, which any reader can show."""
+    """Return the event of result rows that are shown, with values as text, which any reader can show."""
     shown: list[Mapping[str, str]] = [
         {name: _text(value) for name, value in zip(row.__fields__, row, strict=True)} for row in rows
     ]

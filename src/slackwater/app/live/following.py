@@ -1,4 +1,4 @@
-"""Follows the queries of a Spark session in a thread of its own, and tells feeds of every batch."""
+"""Follow the queries of a Spark session in a thread, and send an event of every batch to feeds."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from threading import Thread
 
 from slackwater.app.live.feeds import events_of
 from slackwater.app.monitor.board import Event, Feed
-from slackwater.app.secrets import without_secrets
+from slackwater.app.secrets import hide_secrets
 from slackwater.spark.run.follow import Queries
 
 EVERY = 0.5
-"""Seconds between two looks; more looks cost the driver time that batches need."""
+"""Seconds between two looks at the queries. A smaller value costs the driver time that batches need."""
 
 
 class Following:
-    """Tells feeds of the batches of all queries of the session, until it is stopped."""
+    """Sends events of the batches of all queries of the session to feeds, until it is stopped."""
 
     def __init__(self, feeds: Sequence[Feed], queries: Queries | None = None, every: float = EVERY) -> None:
         self.feeds = feeds
@@ -34,12 +34,12 @@ class Following:
         self.thread.join(5)
 
     def look(self) -> None:
-        """Tell of what is new."""
+        """Send the events since the last look: batches, and queries that ended."""
         for record in self.queries.news():
             for event in events_of(record):
                 self._tell(event)
         for name, error in self.queries.ended():
-            state = {"state": "failed", "error": without_secrets({"": error})[""]} if error else {"state": "stopped"}
+            state = {"state": "failed", "error": hide_secrets({"": error})[""]} if error else {"state": "stopped"}
             self._tell({"kind": "state", "pipeline": name, **state})
 
     def _tell(self, event: Event) -> None:
@@ -50,6 +50,6 @@ class Following:
         while not self.stopped.wait(self.every):
             try:
                 self.look()
-            except Exception:  # a query may end while it is looked at: the next look goes on without it
+            except Exception:  # a query may end during a look: the next look goes on without it
                 if self.queries.is_over:
                     return

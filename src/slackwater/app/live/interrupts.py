@@ -1,4 +1,4 @@
-"""Ctrl-C as a request: it is noticed between two calls, and tears none that is under way."""
+"""Ctrl-C as a request to stop: it is noticed between two calls, and interrupts none of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Asked = Callable[[], bool]
 
 @contextmanager
 def interrupts() -> Iterator[Asked]:
-    """Gives whether Ctrl-C was pressed. Pressed again, it interrupts at once.
+    """Yield a function that returns whether Ctrl-C was pressed. A second Ctrl-C raises KeyboardInterrupt at once.
 
-    Spark's own handler cancels every job and raises wherever Python is, mostly inside a call to the JVM: a traceback
-    is shown before the run is stopped.
+    This replaces the handler of Spark, which cancels every job and raises wherever Python is, mostly inside a call
+    to the JVM, so that the user would see a traceback before the run stops.
     """
     pressed = threading.Event()
     if threading.current_thread() is not threading.main_thread():

@@ -26,7 +26,7 @@ BLUE, TEAL, RED, VIOLET = "#2563c9", "#0d8582", "#c9302c", "#7b45c4"
 
 
 class Explained(str):
-    """What `sw.explain` says: a text, and in a notebook a picture of each plan above it."""
+    """The result of `sw.explain`: a text, and in a notebook a picture of each plan above it."""
 
     plans: tuple[tuple[str, Plan], ...]
 
@@ -56,7 +56,7 @@ def plan_html(plan: Plan) -> str:
 
 
 def advice_html(advice: Advice) -> str:
-    """Return what `advise` found out as a table, with the sentence that sums it up on top."""
+    """Return the result of `advise` as a table, with the sentence that sums it up on top."""
     rows = [
         (
             line.name, percent(line.late_share), seconds(line.mean_hold),
@@ -74,7 +74,7 @@ def advice_html(advice: Advice) -> str:
 
 
 def accounts_html(accounts: Mapping[str, Any]) -> str:
-    """Return the accounts of a query as a table: what became of the rows of each stream, and where it stands."""
+    """Return the accounts of a query as a table: the counts of each stream, its mean hold and its punctuation."""
     headings = (
         "stream",
         "rows",
@@ -99,7 +99,7 @@ def accounts_html(accounts: Mapping[str, Any]) -> str:
 
 
 def _moment(time: datetime | None) -> str:
-    """A time as people read it; none while there is no punctuation."""
+    """Return a time as text; an empty text if there is no punctuation yet or the stream is closed."""
     return f"{time:%Y-%m-%d %H:%M:%S}" if time is not None and time.year < MAXYEAR else ""
 
 
@@ -191,7 +191,7 @@ def _charts(followed: Followed, now: float) -> str:
 
 
 def _notebook() -> Any:
-    """What replaces the picture under the cell, if this is a notebook."""
+    """Return a function that replaces the charts under the cell, or None outside of a notebook."""
     if find_spec("IPython") is None:
         return None
     ipython = import_module("IPython")

@@ -1,26 +1,26 @@
-"""What a run says of rejected rows while it runs, if they are many."""
+"""Warnings of a run about rejected rows, if they are many."""
 
 from __future__ import annotations
 
-from slackwater.spark.run.progress import Progress
-from slackwater.spark.run.rejections import Rejections
+from slackwater.spark.run.progress import Progress, Rejections
 
 MANY = 0.1
-"""The share of a stream's rows from which on their rejection is said."""
+"""The share of rejected rows of a stream above which the run warns. A larger value hides more rejections."""
 AGAIN = 10
-"""It is said again when so many times as many rows are rejected."""
+"""The factor by which the number of rejected rows must grow before the next warning."""
 REASONS = 3
+"""The largest number of reasons that a warning lists."""
 
 
 class RejectionTotals:
-    """Adds up, by pipeline and stream, what batches rejected since the run began."""
+    """The sums of rejected rows since the run began, by pipeline and stream."""
 
     def __init__(self) -> None:
         self.sums: dict[tuple[str, str], Rejections] = {}
         self.told: dict[tuple[str, str], int] = {}
 
     def enter(self, record: Progress) -> list[str]:
-        """Take in a batch; return what is to be said now, a text for each stream."""
+        """Add the rejections of a batch; return the warnings that are due now, one for each stream."""
         said = []
         for each in record.rejections:
             key = record.pipeline, each.stream

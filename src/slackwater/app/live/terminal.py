@@ -21,7 +21,7 @@ COLOURS = {Level.GOOD: "green", Level.WARNING: "yellow", Level.BROKEN: "red"}
 
 
 def view(board: Board, width: int = 80) -> RenderableType:
-    """Return what a terminal of this width shows now."""
+    """Return the live view for a terminal of this width."""
     followed = [each for each in board.pipelines.values() if each.record]
     if not followed:
         return Text("waiting for the first batch ...", style="dim")
@@ -74,7 +74,7 @@ def _late(followed: Followed) -> Text:
 
 
 def sparkline(values: Sequence[float], allowed: float | None, width: int = SPARK) -> Text:
-    """Return the course of a share as a line of bars; what is above the allowed share is red.
+    """Return the history of a share as a line of bars. Bars above the allowed share are red.
 
     >>> sparkline([0.0, 0.005, 0.01, 0.02], 0.01).plain
     '▁▃▅█'

@@ -1,4 +1,4 @@
-"""What a run shows in the terminal: result rows as they come, a line per pipeline, a summary at the end."""
+"""Show a run in the terminal: result rows as they come, a line per pipeline, a summary at the end."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from heapq import nsmallest
+from itertools import filterfalse
 from types import TracebackType
 from typing import Any
 
@@ -26,14 +27,14 @@ from slackwater.spark.run.record import record_of
 from slackwater.spark.watermark.punctuate import Account
 
 ROWS_SHOWN = 8
-"""Of each batch; a person reads no more as they scroll by."""
+"""Rows of each batch that are shown; with more, rows scroll by faster than a person can read."""
 
 
 class Watch:
-    """Follows a run on a console; `quiet` shows the summary alone, `machine` writes one line of JSON for each batch.
+    """Shows a run on a console; `quiet` shows the summary alone, `machine` writes one line of JSON for each batch.
 
-    What the run says of itself also goes to the `feeds`: a log, a dashboard. Each takes an event and never waits. If it
-    is `sampled`, each batch also says one row of its answers, whatever its sink.
+    The events of the run also go to the `feeds`, such as a log or a dashboard. A feed is a function that takes an
+    event and returns at once. With `sampled`, the record of each batch has one row of its result, whatever its sink.
     """
 
     def __init__(
@@ -62,13 +63,13 @@ class Watch:
             self.console.print("starting Spark ...", style="dim")
 
     def shares(self, views: Sequence[str], notes: Mapping[str, Sequence[str]]) -> None:
-        """Says which views are kept, and which pipelines read them."""
+        """Print which views are kept, and which pipelines read them."""
         told = [*views, *(f"{name} {each}" for name, mine in notes.items() for each in mine)] if views else []
         for each in told if not self.quiet else ():
             self.console.print(each, style="dim", soft_wrap=True)
 
     def resumes(self, pipeline: str, closed: Mapping[str, int]) -> None:
-        """Warns, also with --quiet, of rows that are late because the run before was flushed."""
+        """Warn, also with --quiet, that rows are late because the run before was flushed at its end."""
         for stream, end in closed.items():
             moment = np.datetime_as_string(np.datetime64(end, "ms"), timezone="UTC").replace("T", " ")
             self.warn(
@@ -77,26 +78,26 @@ class Watch:
             )
 
     def say(self, text: str) -> None:
-        """Say something that is good to know, if there is anything to say."""
+        """Print a note, unless it is empty or the run is quiet."""
         if text and not self.quiet:
             self.console.print(text, style="dim", markup=False, soft_wrap=True)
 
     def warn(self, text: str) -> None:
-        """Say what the user should know now, also in a quiet run; never among lines for programs."""
+        """Print a warning, also in a quiet run; to stderr if the output is for programs."""
         console = Console(stderr=True) if self.machine else self.console
         console.print(f"warning: {text}", style="yellow", markup=False, soft_wrap=True)
 
     def tell(self, event: Event) -> None:
-        """Give an event to everybody who follows the run."""
+        """Send an event to the board and to all feeds."""
         for feed in (self.board.enter, *self.feeds):
             feed(event)
 
     def begins(self, pipeline: Pipeline, trigger: float = 0.0) -> None:
-        """Take note of a pipeline that was started, with a batch every `trigger` seconds."""
+        """Send the event that a pipeline was started, with a batch every `trigger` seconds."""
         self.tell(about(pipeline, trigger))
 
     def ends(self, error: SlackwaterError | None = None) -> None:
-        """Take note of the end of all pipelines: of the one that an error names, that it failed."""
+        """Send the event that each pipeline has stopped, or failed if the error names it."""
         for name in list(self.board.pipelines):
             failed = error is not None and f"'{name}'" in str(error)
             state = {"state": "failed", "error": str(error)} if failed else {"state": "stopped"}
@@ -116,24 +117,25 @@ class Watch:
         self.live.stop()
 
     def on_rows(self, pipeline: str) -> Callable[[int, Sequence[Any]], None]:
-        """What shows the rows of a pipeline that has no sink but the console."""
+        """Return a function that shows the rows of a pipeline that has no sink."""
 
         def show(batch: int, rows: Sequence[Any]) -> None:
-            self.tell(answers(pipeline, _first(rows)))
+            first = _first(rows)
+            self.tell(answers(pipeline, first))
             if self.quiet or self.live.is_started:
                 return
             self.console.print(f"{pipeline}, batch {batch}", style="italic")  # a title would wrap above a narrow table
             table = Table(*rows[0].__fields__, box=None)
-            for row in _first(rows):
+            for row in first:
                 table.add_row(*map(cell_text, row))
             self.console.print(table)
-            if more := len(rows[ROWS_SHOWN:]):
+            if more := len(rows) - len(first):
                 self.console.print(f"... {more:,} more {'row' if more == 1 else 'rows'}", style="dim")
 
         return show
 
     def news(self, records: Sequence[Progress]) -> None:
-        """Takes note of batches that ended."""
+        """Show batches that ended, add them to the totals, and send their events."""
         for record in records:
             for text in self.rejected.enter(record):
                 self.warn(text)
@@ -150,7 +152,7 @@ class Watch:
                 self.console.print(_line(record), style="dim", soft_wrap=True)
 
     def summary(self) -> None:
-        """Every row is accounted for: in = on time + late + set aside. Accounts are of all runs of a checkpoint."""
+        """Print the account of each stream: rows in = on time + late + rejected, over all runs of a checkpoint."""
         if self.machine:
             return
         for name, record in self.latest.items():
@@ -176,7 +178,7 @@ def _line(record: Progress) -> str:
 
 
 def _control(record: Progress) -> str:
-    """What disorder control did, unless all rows come from views, whose own queries have done it."""
+    """Return a line on disorder control. If all rows come from views, it names them: their queries control disorder."""
     if record.views and not record.controls:
         return f"from {_views(record)}"
     allowed = ", ".join(_limit(each) for each in record.controls)
@@ -207,14 +209,14 @@ def _accounted(control: ControlProgress) -> str:
 
 
 def _given_up(account: Account) -> str:
-    """For how many rows and how long a cap kept the ratio from being kept; nothing if it never did."""
+    """Return for how many rows and how long a cap gave up the drop ratio; an empty text if it never did."""
     if not account.capped:
         return ""
     return f"; the ratio was given up for {account.capped:,} rows in {_seconds(account.capped_time)}, by a cap"
 
 
 def _behind(record: Progress) -> str:
-    """How far the punctuation that is furthest behind the latest arrival is; of a stream that is closed, that."""
+    """Return the largest lag of a punctuation behind the latest arrival, or `closed` if all streams are closed."""
     if record.controls and all(each.closed for each in record.controls):
         return "closed"
     return _seconds(max((each.lag for each in record.controls), default=0))
@@ -238,7 +240,7 @@ def _allowed(control: ControlProgress) -> str:
 
 
 def _limit(control: ControlProgress) -> str:
-    """After "late 0.17% of": SLACK limits how far rows are out of order, not how many may be late."""
+    """Return the allowed share, to follow "late 0.17% of". SLACK limits how far rows are out of order, not a share."""
     return "any share, by SLACK" if control.dratio is None else f"{_allowed(control)} allowed"
 
 
@@ -247,14 +249,27 @@ def _seconds(milliseconds: float) -> str:
 
 
 def _first(rows: Sequence[Any]) -> Sequence[Any]:
-    """Rows of a boundary come in no order: by the end of their window, if they say it, then by their text."""
+    """Return the first rows by the end of their window and then by their text, and one sync row.
+
+    Spark returns rows in no order. Rows without a column `window_end` are returned as they come.
+    """
     if "window_end" not in rows[0].__fields__:
         return rows[:ROWS_SHOWN]
-    return nsmallest(ROWS_SHOWN, rows, key=lambda row: (row.window_end, tuple(map(str, row))))
+    answered = filterfalse(_is_sync, rows)
+    return nsmallest(ROWS_SHOWN, answered, _place) + nsmallest(1, filter(_is_sync, rows), _place)
+
+
+def _is_sync(row: Any) -> bool:
+    return "_sync" in row.__fields__ and row["_sync"]
+
+
+def _place(row: Any) -> tuple[Any, tuple[str, ...]]:
+    """Return the sort key of a shown row: window end, then its values, as Spark returns them in no fixed order."""
+    return row.window_end, tuple(map(str, row))
 
 
 def cell_text(value: object) -> str:
-    """A value as one reads it at a glance: a moment to the millisecond, so that it stays in its line."""
+    """Return a value as short text: a number with two decimals, a timestamp to the millisecond."""
     match value:
         case float():
             return f"{value:.2f}"

@@ -50,7 +50,7 @@ class Followed:
 
     @property
     def allowed(self) -> float | None:
-        """The share of rows that may be late, or None if the query states none."""
+        """Return the share of rows that may be late, or None if the query states none."""
         allowed = self.record.get("allowed")
         return None if allowed is None else float(allowed)
 
@@ -60,7 +60,7 @@ class Followed:
 
     @property
     def behind(self) -> float:
-        """Seconds from the punctuation to the clock."""
+        """Return the seconds from the punctuation to the clock."""
         return self.history.total("lag")
 
     @property

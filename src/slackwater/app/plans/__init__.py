@@ -1,1 +1,1 @@
-"""Plans as people read them: explained, optimised, as documents."""
+"""Plans for people and programs: `explain`, the optimiser, and plan documents."""

@@ -15,7 +15,7 @@ from slackwater.algebra.document import from_document, to_document
 from slackwater.algebra.expressions import spark_type
 from slackwater.algebra.schema import Field
 from slackwater.algebra.sides import with_sides
-from slackwater.app.secrets import check_shown, without_secrets
+from slackwater.app.secrets import check_not_hidden, hide_secrets
 from slackwater.errors import QueryError
 
 SHOWN = "result"
@@ -25,7 +25,10 @@ _D = TypeVar("_D")
 
 
 def document_of(script: Script) -> dict[str, Any]:
-    """The script as plain data, which `script_of` reads back; secrets are hidden, and have to be filled in before."""
+    """Return the script as data for JSON, which `script_of` reads back.
+
+    Secrets are replaced by `***`: fill them in before the document is run.
+    """
     plans = [
         {"name": each.name, "sink": each.sink.name if each.sink else None, **to_document(each.plan)}
         for each in script.pipelines
@@ -33,26 +36,30 @@ def document_of(script: Script) -> dict[str, Any]:
     return {
         "slackwater": 1,
         "streams": [
-            _declared(each) | {"fields": {field.name: field.type for field in each.fields}} for each in script.streams
+            _definition_document(each) | {"fields": {field.name: field.type for field in each.fields}}
+            for each in script.streams
         ],
-        "sinks": [_declared(each) for each in script.sinks],
-        "settings": without_secrets(script.settings),
+        "sinks": [_definition_document(each) for each in script.sinks],
+        "settings": hide_secrets(script.settings),
         "pipelines": plans,
     }
 
 
-def _declared(definition: StreamDef | SinkDef) -> dict[str, Any]:
-    return asdict(definition) | {"options": without_secrets(definition.options)}
+def _definition_document(definition: StreamDef | SinkDef) -> dict[str, Any]:
+    return asdict(definition) | {"options": hide_secrets(definition.options)}
 
 
 def script_of(document: object, name: str = SHOWN) -> Script:
-    """The script of a document: one `plan`, or `pipelines` of which each has one; bound and checked."""
+    """Return the script of a document with one `plan` or several `pipelines`, bound and checked.
+
+    A pipeline without a name is called `name` if the document has one `plan`, else `result`.
+    """
     if not isinstance(document, Mapping):
         raise QueryError(
             "SW-126", "a plan document must be a JSON object", hint="see what explain --format json writes"
         )
-    streams = tuple(_made(_stream, each, "streams") for each in _list(document, "streams"))
-    sinks = tuple(_made(_sink, each, "sinks") for each in _list(document, "sinks"))
+    streams = tuple(_parse_entry(_stream, each, "streams") for each in _list(document, "streams"))
+    sinks = tuple(_parse_entry(_sink, each, "sinks") for each in _list(document, "sinks"))
     catalog = reduce(Catalog.with_sink, sinks, reduce(Catalog.with_stream, streams, Catalog()))
     if "plan" in document:
         pipelines = [_pipeline(document, catalog, name)]
@@ -68,12 +75,12 @@ def _settings(document: Mapping[str, Any]) -> dict[str, str]:
     found = document.get("settings", {})
     if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
         raise QueryError("SW-126", "'settings' must be a JSON object of texts", hint="see explain --format json")
-    check_shown("the settings", found)
+    check_not_hidden("the settings", found)
     return {check_setting(name): value for name, value in found.items()}
 
 
 def _pipeline(body: Mapping[str, Any], catalog: Catalog, otherwise: str) -> Pipeline:
-    """A pipeline, named `otherwise` unless it says its name, after which its checkpoint is named."""
+    """Return a pipeline, named `otherwise` if the document states no name."""
     sink = body.get("sink")
     name = check_declared(str(body["name"])) if "name" in body else otherwise
     plan = check(bind(from_document(body), catalog.fill))
@@ -98,10 +105,10 @@ def _list(document: Mapping[str, Any], part: str) -> list[Any]:
     return found
 
 
-def _made(make: Callable[[Any], _D], body: Mapping[str, Any], part: str) -> _D:
+def _parse_entry(make: Callable[[Any], _D], body: Mapping[str, Any], part: str) -> _D:
     try:
         options = {name: _option(value) for name, value in body.get("options", {}).items()}
-        check_shown(f"'{body['name']}'", options)
+        check_not_hidden(f"'{body['name']}'", options)
         return make({**body, "options": options})
     except (TypeError, KeyError, ValueError, AttributeError) as cause:
         raise QueryError(
@@ -110,5 +117,5 @@ def _made(make: Callable[[Any], _D], body: Mapping[str, Any], part: str) -> _D:
 
 
 def _option(value: Any) -> str:
-    """Options are texts; who writes a document by hand may write a number."""
+    """Return an option as text: a document that is written by hand may have a number or a boolean."""
     return value if isinstance(value, str) else json.dumps(value)

@@ -1,4 +1,4 @@
-"""What `slackwater explain` can write."""
+"""The formats in which `slackwater explain` writes plans."""
 
 from __future__ import annotations
 

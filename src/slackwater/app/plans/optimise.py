@@ -1,4 +1,4 @@
-"""The rewrites of a plan that its physical plan honours: what is explained is what runs."""
+"""Rewrite a plan with the rules that its physical plan can use, so that EXPLAIN shows what runs."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ WITHOUT_PANES = tuple(rule for rule in RULES if rule is not share_panes)
 
 
 def optimise(plan: Plan, views: Iterable[ViewDef] = ()) -> Rewritten:
-    """Return a plan after its rewrites, without panes if Spark's own operators run it: they copy rows into extents.
+    """Return a plan after its rewrites. Panes are left out if Spark's own operators run it: they cannot share panes.
 
-    `way_of` needs the panes to choose the fused operator, so that the rule is tried first.
+    The plan is rewritten with panes first, because `way_of` needs them to choose the fused operator.
     """
     known = tuple(views)
     done = rewrite(plan, known)
@@ -27,10 +27,10 @@ def optimise(plan: Plan, views: Iterable[ViewDef] = ()) -> Rewritten:
 
 
 def _keeps_panes(plan: Plan) -> bool:
-    """Whether the fused operator runs a plan: it keeps panes wherever extents overlap."""
+    """Return whether the fused operator, which can share panes between extents, runs a plan."""
     from slackwater.spark.planner.ways import Host, way_of  # noqa: PLC0415 (Spark takes long to import)
 
     try:
         return way_of(plan).host is Host.FUSED
     except QueryError:
-        return False  # nothing runs it
+        return False  # no operator can run it

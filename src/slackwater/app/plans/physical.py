@@ -1,4 +1,4 @@
-"""What `slackwater explain --physical` shows: who runs each operator, why, and Spark's own plan."""
+"""The output of `slackwater explain --physical`: who runs each operator, why, and Spark's own plan."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.app.plans.optimise import optimise
 from slackwater.app.render.label import label
-from slackwater.app.secrets import masked
-from slackwater.app.views import shared
+from slackwater.app.secrets import mask_secrets
+from slackwater.app.views import share_views
 from slackwater.errors import found_in
 from slackwater.spark.io.streams import read_stream
 from slackwater.spark.run.physical import Physical, Placement, physical, physical_beside
@@ -29,10 +29,10 @@ from slackwater.spark.store import Location
 STYLES = {"fused": "magenta", "native": "green", "control": "cyan", "scan": "blue"}
 
 
-def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Physical]:
-    """How each plan is run, as `run` would: optimised first. Sources are opened, but no query is started."""
+def place_plans(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Physical]:
+    """Return the physical plan of each plan, optimised as by `run`. Sources are opened, but no query is started."""
     session = local_session(options=script.settings, brief=True)
-    sharing, _ = shared(script)
+    sharing, _ = share_views(script)
     run = {each.name: each.plan for each in sharing.pipelines} | {each.name: each.run for each in sharing.kept}
     found = {}
     with TemporaryDirectory() as empty:
@@ -48,28 +48,28 @@ def physicals(script: Script, plans: Iterable[tuple[str, Plan]]) -> dict[str, Ph
 
 
 def report(script: Script, shown: Physical) -> RenderableType:
-    """For people: the operators as a table, then Spark's plan."""
+    """Return a physical plan for people: the operators as a table, then Spark's plan."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("operator", "run by", "how"):
         table.add_column(heading, overflow="fold")
     for each in shown.operators:
-        table.add_row(Text(_outlined(each)), Text(each.where, STYLES.get(each.where, "")), Text(each.how))
+        table.add_row(Text(_outline(each)), Text(each.where, STYLES.get(each.where, "")), Text(each.how))
     who = Text.assemble((str(shown.host), "bold " + STYLES[shown.host]), f": {shown.reason}")
-    return Group(who, Text(), table, Text("Spark's plan", "bold"), Text(masked(script, shown.spark)))
+    return Group(who, Text(), table, Text("Spark's plan", "bold"), Text(mask_secrets(script, shown.spark)))
 
 
 def document(script: Script, shown: Physical) -> dict[str, Any]:
-    """The same for programs."""
+    """Return a physical plan as data for JSON."""
     operators = [
         {"operator": label(each.node).name, "parameters": label(each.node).parameters}
         | {"depth": each.depth, "run_by": each.where, "how": each.how}
         for each in shown.operators
     ]
     return {"host": str(shown.host), "reason": shown.reason, "operators": operators} | {
-        "spark": masked(script, shown.spark)
+        "spark": mask_secrets(script, shown.spark)
     }
 
 
-def _outlined(each: Placement) -> str:
+def _outline(each: Placement) -> str:
     said = label(each.node)
     return f"{'  ' * each.depth}{said.name} {said.parameters}".rstrip()

@@ -1,4 +1,4 @@
-"""What `slackwater explain --rewrites` shows: the plan before and after, each rule that fired, and what that saves."""
+"""The output of `slackwater explain --rewrites`: the plan before and after, each rule that fired, and the savings."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ MEASURES = (
     ("values held", "values"),
 )
 PER_ROW = ("evaluated", "windows")
-"""The measures that `estimate` gives per row that comes in."""
+"""The measures that `estimate` returns per input row."""
 
 
 FEW = 3
-"""Operators that a step shows as a block before and a block after, rather than line by line."""
+"""The largest number of operators that a step shows as one block before and one block after; more are interleaved."""
 
 
 def report(plan: Plan, views: Iterable[ViewDef] = (), *, verbose: bool = False) -> RenderableType:
-    """Both plans as trees, and between them what each rule changed and why."""
+    """Return both plans as trees, and between them what each rule changed and why."""
     done = optimise(plan, views)
     if not done.steps:
         return Group(
@@ -51,18 +51,18 @@ def report(plan: Plan, views: Iterable[ViewDef] = (), *, verbose: bool = False) 
 
 
 def document(plan: Plan, views: Iterable[ViewDef] = ()) -> dict[str, Any]:
-    """The same for programs: both plans as documents, the steps, both estimates."""
+    """Return both plans, the steps and both estimates as data for JSON."""
     done = optimise(plan, views)
     return {
         "before": to_document(plan),
-        "steps": [{"rule": step.rule, "why": step.why, "changed": list(changed(step))} for step in done.steps],
+        "steps": [{"rule": step.rule, "why": step.why, "changed": list(diff_step(step))} for step in done.steps],
         "after": to_document(done.plan),
         "estimate": {when: _figures(each) for when, each in (("before", plan), ("after", done.plan))},
     }
 
 
 def outline(plan: Plan, depth: int = 0) -> list[str]:
-    """One line per operator, indented by its depth.
+    """Return one line per operator, indented by its depth.
 
     >>> from slackwater.algebra.builder import scan
     >>> print(*outline(scan("Pulse").window(range="1 minute").plan)[:1])
@@ -73,8 +73,8 @@ def outline(plan: Plan, depth: int = 0) -> list[str]:
     return [line, *(below for each in inputs(plan) for below in outline(each, depth + 1))]
 
 
-def changed(step: Firing) -> Iterator[str]:
-    """What a rule took away (-) and put in (+), with the operators between, as a diff does."""
+def diff_step(step: Firing) -> Iterator[str]:
+    """Return the operators that a rule removed (-) and added (+), with unchanged ones between them, as a diff."""
     before, after = outline(step.before), outline(step.after)
     plain = [line.strip() for line in before], [line.strip() for line in after]
     codes = SequenceMatcher(None, *plain, autojunk=False).get_opcodes()
@@ -92,7 +92,7 @@ def changed(step: Firing) -> Iterator[str]:
 
 def _step(number: int, step: Firing) -> Text:
     text = Text.assemble((f"{number}. {step.rule}", "bold cyan"), f": {step.why}")
-    for line in changed(step):
+    for line in diff_step(step):
         text.append(f"\n   {line}", style={"-": "red", "+": "green"}.get(line[0], "dim"))
     return text
 

@@ -1,1 +1,1 @@
-"""What the shell does with each statement: the catalog, live answers, completion and history."""
+"""The shell without its prompt: the catalog, live answers, completion and history."""

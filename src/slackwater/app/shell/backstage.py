@@ -11,7 +11,7 @@ from slackwater.errors import SlackwaterError
 
 
 class Backstage:
-    """Starts something slow in a thread of its own, `at_once` or when it is needed; who needs it waits for it."""
+    """Starts Spark in a thread, `at_once` or at the first `wait`, so that somebody can type meanwhile."""
 
     def __init__(self, start: Callable[[], object], *, at_once: bool = True) -> None:
         self.failure: SlackwaterError | None = None
@@ -27,7 +27,7 @@ class Backstage:
             self.failure = failure
 
     def wait(self, console: Console) -> None:
-        """Wait until it is there; Ctrl-C stops the waiting, not the work. What went wrong is raised each time."""
+        """Wait until Spark has started; raise the error if it could not. Ctrl-C stops the waiting, not the start."""
         if self.thread.ident is None:
             self.thread.start()
         if self.thread.is_alive():

@@ -1,4 +1,4 @@
-"""What somebody who types a statement may want to write next: names of the catalog, words of the language."""
+"""Completion of a statement while it is typed: names of the catalog, words of the language."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterable, Sequence
 
 from slackwater.algebra.catalog import TIMESTAMPS, Catalog, StreamDef, ViewDef
+from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Field
 from slackwater.app.shell.statements import is_open, split_statements
 from slackwater.disorder import ESTIMATORS
+from slackwater.lang.parsing.syntax import CLAUSES
 
 COMMANDS = ("\\account", "\\drop", "\\help", "\\late", "\\quit", "\\read")
 BEGINNINGS = ("CREATE", "DESCRIBE", "EXPLAIN", "INSERT INTO", "SELECT", "SET", "SHOW")
 FORMATS = ("console", "csv", "generate", "json", "kafka", "orc", "parquet", "postgres", "rate", "replay")
-UNITS = ("MILLISECONDS", "SECONDS", "MINUTES", "HOURS", "DAYS", "TUPLES")
-CLAUSES = ("RANGE", "SLIDE", "FREQUENCY", "PARTITIONED BY", "DRATIO", "WITHIN", "SLACK", "BSIZE", "IDLE", "SKEW",
-           "WATTR")  # fmt: skip
+UNITS = (*(f"{unit.upper()}S" for unit in MICROSECONDS), "TUPLES")
+BRACKET_WORDS = (*CLAUSES, "PARTITIONED BY", "WITHIN")
 WORDS = ("AS", "AND", "CASE", "DISTINCT", "EMIT CHANGES", "EMIT FINAL", "EXCEPT", "FROM", "GROUP BY", "HAVING", "IN",
          "IS NULL", "JOIN", "NOT", "ON", "OR", "UNION ALL", "WHERE", "WITH SYNC")  # fmt: skip
 FUNCTIONS = ("AVG(", "COUNT(", "COUNT(*)", "COALESCE(", "FIRST(", "LAST(", "MAX(", "MIN(", "STDDEV(", "SUM(")
@@ -37,7 +38,7 @@ _WORD = re.compile(r"[\w$.]*$")
 
 
 def complete(text: str, catalog: Catalog) -> tuple[int, list[str]]:
-    """Return how many characters before the cursor are begun, and what could stand in their place.
+    """Return the number of characters of the word before the cursor, and the words that could replace it.
 
     >>> from slackwater.algebra.schema import Field
     >>> catalog = Catalog((StreamDef("Traffic", (Field("speed", "double"),)),))
@@ -63,7 +64,7 @@ def _beginning(word: str, choices: Iterable[str]) -> list[str]:
 
 
 def _choices(before: str, catalog: Catalog) -> Sequence[str]:
-    """What may follow a text of which the last word is complete."""
+    """Return the words that may follow a text whose last word is complete."""
     if not before.strip():
         return BEGINNINGS
     last = re.search(r"([\w$]+)\W*$", before)
@@ -90,12 +91,15 @@ def _choices(before: str, catalog: Catalog) -> Sequence[str]:
         case "columns":
             return _columns(before, catalog)
     if in_bracket:
-        return UNITS if last and last[1].replace(".", "").isdigit() else CLAUSES
+        return UNITS if last and last[1].replace(".", "").isdigit() else BRACKET_WORDS
     return [*_columns(before, catalog), *PSEUDO_COLUMNS, *FUNCTIONS, *WORDS]
 
 
 def _columns(before: str, catalog: Catalog, *, clocks: bool = False) -> list[str]:
-    """The columns of the streams and views that a text names; of all while it names none."""
+    """Return the columns of the streams and views that a text names, or of all if it names none.
+
+    With `clocks`, only timestamps.
+    """
     known: tuple[StreamDef | ViewDef, ...] = (*catalog.streams, *catalog.views)
     words = {each.lower() for each in re.findall(r"\w+", before)}
     named = [each for each in known if each.name.lower() in words] or known

@@ -16,16 +16,18 @@ from slackwater.spark.run.progress import Progress
 class ShellWatch(Watch):
     """Shows rows as they come; `late` takes the rows of the pipelines that it names."""
 
-    def __init__(self, console: Console, late: Mapping[str, deque[Any]]) -> None:
+    def __init__(self, console: Console, late: Mapping[str, deque[Any]], *, endless: bool) -> None:
         super().__init__(console)
         self.late = late
+        self.endless = endless
 
     def starting(self) -> None:
-        """The shell has said so."""
+        """Print nothing: the shell has already said that Spark starts."""
 
     def begins(self, pipeline: Pipeline, trigger: float = 0.0) -> None:
         super().begins(pipeline, trigger)
-        self.console.print("Ctrl-C stops the query", style="dim")
+        if self.endless:
+            self.console.print("Ctrl-C stops the query", style="dim")
 
     def __enter__(self) -> ShellWatch:
         return self
@@ -36,7 +38,7 @@ class ShellWatch(Watch):
         return lambda _, rows: self.late[pipeline].extend(rows)
 
     def news(self, records: Sequence[Progress]) -> None:
-        """Takes note of batches without a line for each."""
+        """Add batches to the totals and send their events, without a line for each."""
         quiet, self.quiet = self.quiet, True
         try:
             super().news(records)

@@ -1,4 +1,4 @@
-"""Text that somebody types: where a statement or a command ends, and whether the last one is complete."""
+"""Split typed text into statements and commands, and find out whether the last one is complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PARTS = re.compile(
 
 
 def split_statements(text: str) -> tuple[list[str], str]:
-    """Return the statements and commands of a text, and what follows the last of them.
+    """Return the statements and commands of a text, and the unfinished text after them.
 
     A statement keeps its semicolon. A command is a whole line, and ends a statement that has no semicolon.
 
@@ -48,7 +48,7 @@ def is_complete(text: str) -> bool:
     if not text.strip() or text.lstrip().startswith("\\") or text.strip().lower() in ("exit", "quit", "help"):
         return True
     _, rest = split_statements(text)
-    return not _without_comments(rest)
+    return not without_comments(rest)
 
 
 def is_open(text: str) -> bool:
@@ -57,6 +57,6 @@ def is_open(text: str) -> bool:
     return any(part[name] is not None for part in _PARTS.finditer(text) for name in opened)
 
 
-def _without_comments(text: str) -> str:
-    """What of a text is no comment; a comment or a text that is not closed counts."""
+def without_comments(text: str) -> str:
+    """Return a text without its comments. A text that ends inside quotes or a comment is returned unchanged."""
     return text if is_open(text) else re.sub(r"--[^\n]*|/\*.*?\*/", "", text, flags=re.DOTALL).strip()

@@ -1,4 +1,4 @@
-"""`slackwater shell`: takes statements one by one, remembers what they declare, runs queries and shows the answers."""
+"""`slackwater shell`: takes statements one by one, keeps their declarations, runs queries and shows the answers."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.sides import is_side
 from slackwater.app.load import read_text
 from slackwater.app.readers import readers_of
-from slackwater.app.secrets import without_secrets
+from slackwater.app.secrets import hide_secrets
 from slackwater.app.shell.backstage import Backstage
-from slackwater.app.shell.statements import split_statements
+from slackwater.app.shell.statements import split_statements, without_comments
 from slackwater.errors import InputError, QueryError, SlackwaterError, nearest
 from slackwater.lang import parse_script
 
 LATE_KEPT = 1_000
-"""Late rows of the last query that are remembered; more would fill the memory of a query that runs for days."""
+"""Late rows of the last query that are remembered, per stream. Without a limit, a long query would fill the memory."""
 LATE_SHOWN = 20
-SHOW = re.compile(r"SHOW\s+(\w+)\s*;?", re.IGNORECASE)
-DESCRIBE = re.compile(r"(?:DESCRIBE|DESC)\s+`?([\w$]+)`?\s*;?", re.IGNORECASE)
+SHOW = re.compile(r"SHOW\b\s*(.*?)\s*;?", re.IGNORECASE | re.DOTALL)
+DESCRIBE = re.compile(r"(?:DESCRIBE|DESC)\b\s*`?(.*?)`?\s*;?", re.IGNORECASE | re.DOTALL)
 HELP = """\
 CREATE STREAM, VIEW, SINK    declare something; SHOW STREAMS, VIEWS, SINKS lists it, DESCRIBE name shows its columns
 SELECT ...;                  shows the answers as they come, until Ctrl-C
@@ -49,12 +49,16 @@ class Quit(Exception):  # noqa: N818 (a wish, not an error)
 
 
 class Workbench:
-    """A session: what was declared so far, and the last query. While it is `declaring`, no query runs."""
+    """A session of the shell: its declarations and its last query. While it is `declaring`, no query runs.
 
-    def __init__(self, console: Console, backstage: Backstage, checkpoint: Path) -> None:
+    An `endless` query runs until Ctrl-C. Any other reads the rows that are there, closes every window and ends.
+    """
+
+    def __init__(self, console: Console, backstage: Backstage, checkpoint: Path, *, endless: bool = True) -> None:
         self.console = console
         self.backstage = backstage
         self.checkpoint = checkpoint
+        self.endless = endless
         self.declaring = False
         self.declared = Script()
         self.late: dict[str, deque[Any]] = {}
@@ -76,7 +80,7 @@ class Workbench:
         commands: Mapping[str, Callable[[str], None]] = {
             "account": self._account,
             "drop": self._drop,
-            "help": lambda _: self.console.print(HELP, markup=False),
+            "help": lambda _: self.console.print(HELP, markup=False, soft_wrap=True),
             "late": self._late,
             "quit": _quit,
             "exit": _quit,
@@ -97,15 +101,26 @@ class Workbench:
             self._statement(each)
 
     def _statement(self, text: str) -> None:
-        if found := SHOW.fullmatch(text):
+        bare = without_comments(text)
+        if found := SHOW.fullmatch(bare):
             self._show(found[1])
-        elif found := DESCRIBE.fullmatch(text):
+        elif found := DESCRIBE.fullmatch(bare):
             self._describe(found[1])
         else:
-            self._parsed(parse_script(text, "shell", os.environ, self.declared.catalog))
+            self._parsed(self._parse(text))
+
+    def _parse(self, text: str) -> Script:
+        try:
+            return parse_script(text, "shell", os.environ, self.declared.catalog)
+        except QueryError as error:
+            if error.code == "SW-130":  # the shell has two statements more than a script
+                known = [*error.problem.expected.split(", "), "SHOW", "DESCRIBE"]
+                hint = nearest(without_comments(text).split()[0], known)
+                error.problem = replace(error.problem, expected=", ".join(known), hint=hint)
+            raise
 
     def _parsed(self, script: Script) -> None:
-        """Take in what a statement declares, explain what it asks for, and run its query."""
+        """Add the declarations of a statement, answer its EXPLAIN, and run its query."""
         self.declared = replace(
             self.declared,
             streams=self.declared.streams + script.streams,
@@ -124,12 +139,15 @@ class Workbench:
 
     def _explain(self, script: Script) -> None:
         self.backstage.wait(self.console)
-        from slackwater.app.plans.explain import explained  # noqa: PLC0415 (it imports Spark)
+        from slackwater.app.plans.explain import render_plans  # noqa: PLC0415 (it imports Spark)
 
-        self.console.print(explained(script), soft_wrap=True)
+        self.console.print(render_plans(script), soft_wrap=True)
 
     def _run(self, pipeline: Pipeline) -> None:
-        """Run a query until it ends or Ctrl-C; what it keeps beside a sink's rows is kept, too."""
+        """Run a query until it ends or Ctrl-C, and remember its late rows.
+
+        A query into a sink uses the checkpoint of the shell; any other uses a temporary one.
+        """
         readers = readers_of(pipeline, self.declared.catalog, (LATE,)) if _has_late(pipeline.plan) else []
         script = replace(self.declared, pipelines=(pipeline, *readers))
         self.late = {each.name: deque(maxlen=LATE_KEPT) for each in readers}
@@ -137,11 +155,11 @@ class Workbench:
         from slackwater.app.run import Conditions, run  # noqa: PLC0415
         from slackwater.app.shell.shell_watch import ShellWatch  # noqa: PLC0415 (it imports Spark)
 
-        following = ShellWatch(self.console, self.late)
+        following = ShellWatch(self.console, self.late, endless=self.endless)
         self.summary = following.summary
         with TemporaryDirectory(prefix="slackwater-shell-", ignore_cleanup_errors=True) as folder:
             place = Path(folder) if pipeline.sink is None else self.checkpoint
-            run(script, Conditions(place / "checkpoint"), following)
+            run(script, Conditions(place / "checkpoint", available_now=not self.endless), following)
 
     def _late(self, _: str) -> None:
         rows = [row for each in self.late.values() for row in each]
@@ -186,7 +204,7 @@ class Workbench:
         if what.lower() not in kinds:
             raise QueryError(
                 "SW-409",
-                f"SHOW {what} means nothing",
+                f"SHOW '{what}' means nothing",
                 expected="SHOW STREAMS, VIEWS or SINKS",
                 hint=nearest(what, kinds),
             )
@@ -211,7 +229,7 @@ class Workbench:
         for column, kind in _columns(each):
             table.add_row(column, kind, _role(each, column))
         self.console.print(table)
-        for key, value in without_secrets({} if isinstance(each, ViewDef) else each.options).items():
+        for key, value in hide_secrets({} if isinstance(each, ViewDef) else each.options).items():
             self.console.print(f"  {key} '{value}'", style="dim", markup=False)
 
     def _unknown(self, name: str) -> SlackwaterError:
@@ -225,7 +243,7 @@ class Workbench:
 
 def _parts(text: str) -> list[str]:
     statements, rest = split_statements(text)
-    return [*statements, rest] if rest else statements
+    return [*statements, rest] if without_comments(rest) else statements
 
 
 def _quit(_: str) -> None:
@@ -265,7 +283,7 @@ def _reads(plan: Plan, name: str) -> bool:
 
 
 def _has_late(plan: Plan) -> bool:
-    """Whether the late rows of a query can be told: it reads no late rows itself, and every stream under one policy."""
+    """Return whether a query has readable late rows: it reads each stream under one policy, and no side of another."""
     controls = [node for node in walk(plan) if isinstance(node, Disorder)]
     scans = [
         (scan.stream, scan.event_time, each.policy)

@@ -56,7 +56,7 @@ class QueryCase:
 
     @property
     def batches(self) -> int:
-        """The number of input batches, without a flush."""
+        """Return the number of input batches, without a flush."""
         return max((len(feed.batches) for feed in self.feeds.values()), default=0)
 
 

@@ -35,7 +35,7 @@ _PLAIN = re.compile(r'[^\s"|](?:[^|]*[^\s|])?')
 
 
 class Notation(Enum):
-    """How a case writes times: in seconds, as time of day, or as dates with times."""
+    """The notation of times in a case: seconds, time of day, or dates with times."""
 
     SECONDS = "seconds"
     CLOCK = "clock"

@@ -19,7 +19,7 @@ LEGEND = "- expected, + found"
 
 
 def report(case: QueryCase, differences: Iterable[Difference]) -> Text:
-    """Return what is wrong with a case, table by table."""
+    """Return the differences of a case as text, table by table."""
     lines: list[Text] = []
     for each in differences:
         lines += [Text(_headline(each)), *_table(case, each), Text()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from slackwater.app.secrets import masked_errors
+from slackwater.app.secrets import mask_errors
 from slackwater.app.testing.answers import Answers, EngineAnswers, interpreted
 from slackwater.app.testing.case import QueryCase
 from slackwater.app.testing.differences import Difference, differences
@@ -37,13 +37,13 @@ class Outcome:
 
     @property
     def notes(self) -> list[str]:
-        """The parts that were not compared."""
+        """Return a note for each expected table that was not compared."""
         if self.found is None or self.case is None:
             return []
         return [f"the table {name} was not compared" for name in sorted(self.found.unknown & set(self.case.expected))]
 
     def report(self) -> Text:
-        """Return what is wrong."""
+        """Return the error or the differences as text."""
         if self.error is not None:
             return report_error(self.error)
         return report(self.case, self.differences) if self.case is not None else Text()
@@ -53,7 +53,7 @@ def run_block(page: Page, block: FencedBlock, answers: Answers = interpreted) ->
     """Return the outcome of one case. A mistake in the case is part of the outcome."""
     case = None
     try:
-        with masked_errors(page.declared):
+        with mask_errors(page.declared):
             case = read_case(page, block)
             found = answers(case)
     except SlackwaterError as error:

@@ -9,7 +9,7 @@ from slackwater.disorder.state import Fields, Value
 
 
 class RatioAccount:
-    """Rows allowed, rows late, and the level that follows from them.
+    """Counts the rows that may be late and those that were, and derives the level from them.
 
     >>> account = RatioAccount(0.01)
     >>> account.enter(100_000, 870)
@@ -31,22 +31,22 @@ class RatioAccount:
 
     @property
     def allowed(self) -> float:
-        """D N: how many rows may be late so far."""
+        """Return D N: how many rows may be late so far."""
         return self._dratio * self.rows
 
     @property
     def spare(self) -> float:
-        """Rows that may be late now, less those that are kept back; negative in a debt."""
+        """Return how many rows may be late now, less the reserve; negative in a debt."""
         return (1 - self._settings.reserve) * self.allowed - self.late
 
     @property
     def strictest(self) -> float:
-        """The smallest level: in a large debt, and before D N has come to a few rows."""
+        """Return the smallest level: it applies in a large debt, and before D N has come to a few rows."""
         return self._dratio * exp(self._settings.strictest)
 
     @property
     def level(self) -> float:
-        """The share of rows that may be late from now on: D if there are rows to spare, less in a debt."""
+        """Return the share of rows that may be late from now on: D if there are rows to spare, less in a debt."""
         own, allowed = self._settings, self.allowed
         if allowed < own.cautious_rows:
             return self.strictest

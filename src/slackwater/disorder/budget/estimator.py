@@ -36,7 +36,7 @@ class Delay:
 
 @named("budget")
 class Budget:
-    """The punctuation lags the clock of the stream by the longest delay that is asked for.
+    """Keeps the punctuation behind the clock of the stream by the longest delay that is asked for.
 
     The account says which share of the rows may be late from now on. All rows ask for the delay that this share
     exceeds, recent rows for a longer one if chance does not explain how many of them are late, and bursts for a longer
@@ -119,7 +119,7 @@ class Budget:
         self._seen.enter(batch)
 
     def _follow(self, quick: float, rows: int) -> float:
-        """The delay of quick rows after a batch: it follows shorter ones soon, and longer ones slowly."""
+        """Return the delay of quick rows after a batch. It falls quickly and rises slowly."""
         own = self._settings
         part = rows / min(own.quick_rows, self._account.rows) * (1.0 if quick > self._quick else 1 / own.quick_share)
         return self._quick + (quick - self._quick) * min(1.0, part)
@@ -146,9 +146,9 @@ class Budget:
         return self._punctuation
 
     def _can_start(self) -> bool:
-        """Whether there are enough rows, and whether delays much longer than those so far could have been seen.
+        """Return whether enough rows came, over a time much longer than the delays of these rows.
 
-        What was sent before the stream began, and is still coming, is waited for no longer than silent senders are.
+        Rows sent before the stream began may still come. They are waited for no longer than silent senders are.
         """
         own, rows = self._settings, self._account.rows
         level = self._dratio * exp(own.start_level)
@@ -157,27 +157,27 @@ class Budget:
         return enough and self._age >= min(own.start_delays * delay, self._senders.idle)
 
     def _delays_known(self) -> bool:
-        """Whether many rows were delayed, or so few that the stream seems to have no delays: quick rows come first."""
+        """Return whether many rows were delayed, or almost none of many: the first rows to come are always quick."""
         own, rows = self._settings, self._account.rows
         none = rows >= own.prompt_rows and self._delayed < own.prompt_share * rows
         return none or self._delayed >= min(own.delayed_rows, rows / 2)
 
     def _delay(self) -> Delay:
-        """The delay now: long enough for the level of the account, and for bursts that it could not afford."""
+        """Return the current delay: long enough for the level of the account, and for bursts beyond its spare rows."""
         own, account = self._settings, self._account
         rare = self._memory.delay(account.strictest, own.stretch)
         burst = self._of_all(min(self._memory.affordable(account.spare), rare) if own.dips else 0.0)
         return self._longest([*self._asked(account.level), burst])
 
     def _longest(self, asked: list[Delay]) -> Delay:
-        """The longest of these delays, but not many times what the ratio itself asks for."""
+        """Return the longest of these delays, but not many times the delay that the ratio itself asks for."""
         longest = max(asked, key=lambda each: each.ticks)
         usual = max(each.ticks for each in self._asked(self._dratio))
         most = self._settings.longest * usual if usual else FAR
         return longest if longest.ticks <= most else self._of_all(most)
 
     def _asked(self, level: float) -> list[Delay]:
-        """The delays that all, recent and latest rows ask for at a level; chance must not explain what few rows ask."""
+        """Return the delays that keep a level: of all rows, and of recent and latest rows with a margin for chance."""
         own, memory = self._settings, self._memory
         newly = raised(level, max(1.0, memory.recent), own.surprise)
         every = Delay(memory.delay(level, own.stretch), memory.rows, level)
@@ -186,7 +186,7 @@ class Budget:
         return [every, recent, *(Delay(self._latest.delay(rows, share), rows, share) for rows, share in shares)]
 
     def _of_all(self, ticks: float) -> Delay:
-        """A delay with the share of all rows that were later."""
+        """Return a delay of so many ticks, with the share of all rows that were later."""
         return Delay(ticks, self._memory.rows, self._memory.share_above(ticks))
 
     def _aim(self, delay: Delay) -> int:
@@ -194,7 +194,7 @@ class Budget:
         return self._seen.below(aim, int(min(self._settings.seen_delays * delay.ticks, FAR)))
 
     def explain(self) -> str:
-        """Say what holds the punctuation where it is now.
+        """Return a sentence that says what holds the punctuation where it is now.
 
         >>> budget, time = Budget(0.01, unit="ms"), np.arange(20_000) * 10
         >>> reached = budget.observe(time - np.arange(20_000) % 50 * 40, time)

@@ -28,7 +28,6 @@ LOWEST: Floats = np.concatenate([[0.0], ((np.arange(BUCKETS, dtype=np.int64) + F
 LARGEST: Floats = np.concatenate([[0.0], np.ceil(LOWEST[2:]) - 1.0, [LOWEST[-1]]])
 """The largest whole number in each bucket; bucket 0 holds all numbers that are not above zero."""
 
-
 ARRAYS = ("above", "newly", "least", "dip")
 
 
@@ -43,8 +42,10 @@ def bucket(score: Times) -> Times:
 
 
 class DelayMemory:
-    """One place per bucket in every array: rows with a larger score, of all and of recent rows; the least by which
-    they exceeded D N, and the dip. Recent rows are forgotten by exp(-rows/span).
+    """Counts rows by how late they were, in arrays with one place per bucket.
+
+    `above` and `newly` count the rows with a larger score: of all rows, and of recent ones, which are forgotten by
+    exp(-rows/span). `least` is the smallest `above` - D N so far, and `dip` the largest rise from there.
 
     >>> memory = DelayMemory(0.01, span=8_192.0)
     >>> for late in (0, 8, 0, 8):
@@ -76,7 +77,7 @@ class DelayMemory:
         self.dip = np.maximum(self.dip, owed - self.least)
 
     def affordable(self, most: float) -> float:
-        """Return the shortest delay with a dip of at most so many rows: another such fall could be afforded."""
+        """Return the shortest delay whose largest dip was at most so many rows: the account can afford such a dip."""
         return float(LARGEST[np.count_nonzero(self.dip > max(most, 0.0))])
 
     def delay(self, level: float, stretch: float = 1.0, age: float | None = None) -> float:
@@ -86,7 +87,9 @@ class DelayMemory:
         """
         if age is None:
             return _quantile(self.above, self.rows, level, stretch)
-        seen = 1 - LARGEST / max(age, 1.0)  # of the time; what is older was sent before the start
+        seen = 1 - LARGEST / max(
+            age, 1.0
+        )  # share of the time in which such a row can have come; longer delays began before the start
         count = -np.diff(self.above, prepend=self.rows) / np.where(seen > 0, np.maximum(seen, 1 / FEWEST), 1.0)
         return _quantile(count.sum() - np.cumsum(count), float(count.sum()), level, stretch)
 

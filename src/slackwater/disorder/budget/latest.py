@@ -17,7 +17,7 @@ LENGTHS = 16  # batches whose lengths are remembered
 
 
 class Latest:
-    """How far the latest rows lay behind the clock as they came, and how long the latest batches were.
+    """Remembers how far the latest rows lay behind the clock as they came, and how long the latest batches were.
 
     The memory scores a row by the clock before its batch. Where batches are cut by rows, a burst makes them short. So
     the latest rows are scored one by one, and the next batch is taken to be as long as the shortest of the latest 16.

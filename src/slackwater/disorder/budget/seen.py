@@ -14,7 +14,7 @@ from slackwater.disorder.tally import Tally
 
 
 class SeenTimes:
-    """The last event times, in order and each once.
+    """Remembers the last event times, in order and each once.
 
     >>> seen = SeenTimes(most=8)
     >>> seen.enter(Tally.of(np.array([10, 20, 30]), np.array([31, 32, 33])))

@@ -35,7 +35,7 @@ class WaitedSender:
 
 
 class Senders:
-    """One place per sender in every array, sorted by key.
+    """Follows the senders: one place per sender in every array, sorted by key.
 
     `rows` sent, arrival of the first row (`began`) and of the `last`, first event time (`origin`), `front`, the `least`
     lag, the mean lag beyond that (`usual`), whether it is `behind`, and whether the punctuation is held for it.
@@ -73,11 +73,11 @@ class Senders:
         return awaited
 
     def excuse(self, wrong: Sources, honest: Sources) -> None:
-        """Forget senders that sent suspect rows alone: they are not silent, and nobody knows what they owe."""
+        """Forget senders that sent only suspect rows: they are not silent, but their true times are unknown."""
         self._keep(np.flatnonzero(~np.isin(self.key, np.setdiff1d(keys(wrong), keys(honest)))))
 
     def _enrol(self, key: Times) -> None:
-        """Follow new senders; where there are too many, in the place of those that are silent beyond the timeout."""
+        """Follow new senders. If there are too many, drop senders that are silent beyond the timeout to make room."""
         new, most = np.setdiff1d(key, self.key), self._settings.most_senders
         if len(new) > most - len(self.key):
             self._keep(np.flatnonzero(self._silent() <= self.idle))
@@ -96,7 +96,7 @@ class Senders:
             setattr(self, name, getattr(self, name)[place])
 
     def _enter(self, event: Times, arrival: Times, member: Times, place: Times, known: Bools) -> None:
-        """Update what is known of each sender that sent; the front of one that catches up is its oldest row."""
+        """Update the senders of a batch's rows. The front of a sender that is behind is its oldest row."""
         order = np.argsort(member, kind="stable")
         starts = np.searchsorted(member[order], np.arange(len(place)))
         event, arrival = event[order], arrival[order]
@@ -109,9 +109,9 @@ class Senders:
         self.front[at] = np.maximum(self.front[at], np.where(self.behind[at], oldest, newest))
 
     def _judge(self, passed: int) -> None:
-        """Enter the lags after a batch that lasted `passed`, and find out who is behind.
+        """Update the usual lags after a batch that lasted `passed`, and find the senders that are behind.
 
-        The mean lag goes up by what is usual at most: one long silence does not become a habit at once.
+        A lag counts as at most a multiple of the usual one, so that one long silence does not raise the mean at once.
         """
         lag = minus(np.full(len(self.key), self._clock), self.front)
         self.least = np.minimum(self.least, lag)
@@ -126,7 +126,7 @@ class Senders:
         return minus(np.full(len(self.key), self._clock), self.last)
 
     def _rate(self, place: Times) -> Floats:
-        """Rows per tick of event time."""
+        """Return the rows per tick of event time that these senders sent."""
         rate: Floats = self.rows[place] / np.maximum(minus(self.front, self.origin)[place], 1)
         return rate
 

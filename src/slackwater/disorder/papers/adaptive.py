@@ -52,7 +52,7 @@ class Adaptive:
 
     @property
     def n(self) -> int:
-        """The current size of VSeq."""
+        """Return the current size of VSeq."""
         return self._vseq.n
 
     def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:

@@ -111,7 +111,7 @@ class Periodic:
 
     @property
     def n(self) -> int:
-        """The last estimate of the buffer size, in rows."""
+        """Return the last estimate of the buffer size, in rows."""
         return self._n
 
     def observe(self, event: Times, arrival: Times, source: Sources | None = None) -> int:

@@ -49,7 +49,7 @@ class VSeq:
 
     @property
     def ready(self) -> bool:
-        """Whether the list is full (figure 3, step 2). Before that there is no estimate."""
+        """Return whether the list is full (figure 3, step 2). Before that there is no estimate."""
         return len(self) == self.n
 
     def push(self, arrival: Times, value: Times) -> None:

@@ -52,9 +52,9 @@ class Trace:
 
 
 def _states(path: Path) -> Iterator[State]:
-    """Return the file, or all files of a folder that Spark would read: names with a leading _ or .
+    """Return the file, or all files of a folder that Spark would read.
 
-    and empty files are skipped.
+    Empty files and names that begin with _ or . are skipped.
     """
     if not path.is_dir():
         yield str(path), path.stat().st_mtime_ns, path.stat().st_size

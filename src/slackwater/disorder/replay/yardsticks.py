@@ -72,7 +72,7 @@ def smallest_delay(score: Ints, late: int) -> int:
 
 
 def best_of_constants(batches: Batches, late: int, honest: Bools | None = None) -> Constant:
-    """Return the better of the two forms."""
+    """Return the better constant delay: behind the clock (`now`) or behind the newest row."""
     forms: tuple[Form, Form] = ("now", "newest")
     return min((best_constant(batches, late, form, honest) for form in forms), key=lambda each: each.measures.mean_hold)
 

@@ -1,7 +1,7 @@
-"""GROUP BY over lifetimes (APAS 3.2): at each input the group's new value, until it would next change by what is known.
+"""GROUP BY over lifetimes (APAS 3.2): each input tuple gives its group a new value, bounded by its next known change.
 
-Kept: per group a tally and what was last sent; the arguments of the tuples that live, as the class of the input asks
-for. Of a stream whose tuples never end, nothing but what MIN, MAX, FIRST, LAST and COUNT(DISTINCT) need.
+Kept: for each group a tally and the result that was last sent; and the arguments of live tuples, in the structure that
+the class of the input needs. If tuples never end, only those for MIN, MAX, FIRST, LAST and COUNT(DISTINCT) are kept.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from slackwater.engine.columns.types import known_type
 from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.engine.numbers.tally import ROWS, Tally, tally
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import Call, Item
+from slackwater.engine.plan import Call, NamedTree
 
 
 class GroupedAggregate:
-    """One aggregate."""
+    """The groups and calls of one aggregate over an input of the class `level`."""
 
-    def __init__(self, name: str, group: Sequence[Item], calls: Sequence[Call], sample: Tuples, level: int) -> None:
+    def __init__(
+        self, name: str, group: Sequence[NamedTree], calls: Sequence[Call], sample: Tuples, level: int
+    ) -> None:
         rows = sample.seen()
         self.name = name
         self.items = list(group)
@@ -67,7 +69,7 @@ class GroupedAggregate:
         return made
 
     def _members(self, memory: Memory, log: TupleLog, span: Span) -> Members:
-        """The members that count in this stretch of time, with the arguments of the calls."""
+        """Return the members of groups in this span of time, with the arguments of the calls."""
         rows = log.born.seen()
         keys = [normal(evaluate(item.tree, rows)) for item in self.items]
         code = self.codes.encode(memory, keys, len(rows))
@@ -84,7 +86,7 @@ class GroupedAggregate:
         return self.living.step(memory, new, log.ended.ids, log.at, span, keep=self.structure.expires)
 
     def _numbers(self, memory: Memory, count: int) -> Ints:
-        """The order in which tuples began."""
+        """Return numbers for new tuples, in the order in which they began."""
         first = memory.number(f"{self.name}.began")
         memory.put(f"{self.name}.began", first + count)
         return np.arange(first, first + count)
@@ -92,7 +94,7 @@ class GroupedAggregate:
     def _sums(
         self, memory: Memory, line: Timeline, members: Members, leaves: Ints, size: int
     ) -> tuple[Tally, dict[str, Ints]]:
-        """The tallies at the points, and by group what is left after them."""
+        """Return the tallies at the points, and the tally of each group after its last point."""
         arguments = list(self.calls.arguments.counted.values())
         rows = table({name: members.column(name) for name in self.calls.arguments.trees} or {CODE: members.code})
         new = np.arange(members.old, len(members))
@@ -115,7 +117,7 @@ class GroupedAggregate:
         return sums, left
 
     def _forget(self, memory: Memory, left: dict[str, Ints]) -> None:
-        """Groups without members lose their code."""
+        """Store the tallies of groups, and release the codes of groups without members."""
         size = self.codes.settle(memory, left[ROWS])
         for name, values in left.items():
             memory.put(f"{self.name}.sum:{name}", values[:size] if name == ROWS or values.any() else None)

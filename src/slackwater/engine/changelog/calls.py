@@ -220,7 +220,7 @@ class Calls:
 
     @property
     def numbered(self) -> bool:
-        """Whether a call depends on the order in which tuples began."""
+        """Return whether a call depends on the order in which tuples began."""
         return any(isinstance(each, End) for each in self.others.values())
 
     def values(self, sums: Tally, view: GroupMembers | None) -> tuple[list[pa.Array], Ints | None]:

@@ -27,10 +27,21 @@ from slackwater.engine.columns.segments import Store
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.columns.types import type_name
 from slackwater.engine.compile import Compiled, compiled
-from slackwater.engine.operators.hold import entered
+from slackwater.engine.operators.hold import enter_rows
 from slackwater.engine.operators.instants import spread
 from slackwater.engine.operators.steps import RowWise, Span
-from slackwater.engine.plan import Aggregate, Chain, Distinct, Filter, Frequency, Input, Item, Project, Step, Window
+from slackwater.engine.plan import (
+    AggregateStep,
+    Chain,
+    DistinctStep,
+    FilterStep,
+    FrequencyStep,
+    Input,
+    NamedTree,
+    ProjectStep,
+    Step,
+    WindowStep,
+)
 
 
 def meeting_name(number: int) -> str:
@@ -91,11 +102,11 @@ class MeetingSide:
 
     def __init__(self, number: int, steps: Sequence[Step], compiled: Compiled, slide: int) -> None:
         self.meeting = Meeting(number, slide)
-        within = (Filter, Project, Aggregate, Distinct)
+        within = (FilterStep, ProjectStep, AggregateStep, DistinctStep)
         last = max(place for place, step in enumerate(steps) if not isinstance(step, within))
         border = next(border for border in compiled.borders if border.steps > last)
         step = steps[last]
-        self.window = step if isinstance(step, Window) else None
+        self.window = step if isinstance(step, WindowStep) else None
         self.counts = self.window is not None and not self.window.range.is_time
         self.place = border.operators - 1 if self.window else border.operators
 
@@ -130,13 +141,13 @@ class MeetingSide:
 
 
 TIME = "#time"
-"""The event time of rows that come from other operators, which need not have a column of it."""
+"""The column with the event time of rows from other operators, which may not have one of their own."""
 ARRIVAL = "#arrival"
-"""Their arrival."""
+"""The column with the arrival of rows from other operators."""
 
 
 class Within(Memory):
-    """The part of a memory under a prefix: a chain names what it keeps as if it were alone."""
+    """The part of a memory under a prefix, so that a chain can use the names that it has alone."""
 
     def __init__(self, memory: Memory, prefix: str) -> None:
         self._memory, self._prefix = memory, prefix
@@ -182,7 +193,7 @@ class ChainReader:
     def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
         """Take in a batch; `span` is that of the query's clock."""
         within = Within(memory, self.prefix)
-        rows, through = entered(within, self.chain.input, batch), span
+        rows, through = enter_rows(within, self.chain.input, batch), span
         for place, operator in enumerate(self.operators):
             here = self.side if self.side is not None and place == self.side.place else None
             if here is not None:
@@ -198,19 +209,21 @@ class ChainReader:
         return Taken(in_order(of_tuples(tuples)), self.none, through.now if self.slotted else LATEST)
 
     def _slotted(self) -> bool:
-        """Whether rows are known only when a slot of time has passed: others that are later have to wait for them."""
-        return any(isinstance(step, Frequency) and step.every.is_time and not step.strict for step in self.chain.steps)
+        """Return whether rows are known only when a slot of time has passed, so that later changes have to wait."""
+        return any(
+            isinstance(step, FrequencyStep) and step.every.is_time and not step.strict for step in self.chain.steps
+        )
 
 
 def came(rows: Rows) -> Ints:
-    """When the rows arrived that caused these; none did at a boundary."""
+    """Return the arrivals of the rows that caused these; EARLIEST at a boundary, where no row causes the result."""
     mark = rows.marks.get(CAME)
     arrival: Ints = np.full(len(rows), EARLIEST) if mark is None else mark.to_numpy()
     return arrival
 
 
 class Pipe:
-    """A window, a frequency or more over rows that other operators have put in order: a chain of these steps."""
+    """A chain of steps, such as a window or a frequency, over ordered rows of other operators."""
 
     def __init__(
         self,
@@ -221,7 +234,7 @@ class Pipe:
         meeting: int | None = None,
     ) -> None:
         fields = [(field.name, type_name(field.type)) for field in sample.rows.schema]
-        given = Project(tuple(Item(column, ("column", column), kind) for column, kind in fields))
+        given = ProjectStep(tuple(NamedTree(column, ("column", column), kind) for column, kind in fields))
         stream = Input((*fields, (TIME, "timestamp"), (ARRIVAL, "timestamp")), TIME, ARRIVAL)
         chain = Chain(stream, (given, *steps))
         self.reader = ChainReader(name, chain, lifetime, meeting)

@@ -38,7 +38,7 @@ from slackwater.engine.columns.order import bounds, counted, firsts, positions
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.groups import Parts
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import NUMBERED, Window
+from slackwater.engine.plan import NUMBERED, WindowStep
 
 PLACE, TIME = "#place", "#time"
 """Columns with the number of a row in its part, and its event time; its tuple begins at an instant, maybe later."""
@@ -67,7 +67,7 @@ class Counted:
     def __init__(
         self,
         name: str,
-        window: Window,
+        window: WindowStep,
         sample: Tuples,
         numbered: bool = False,
     ) -> None:

@@ -7,10 +7,10 @@ own time and nothing newer. A delete that comes after its place is gone is lost,
 of a key at one point in time are one change. A column `_valid_to`, as EMIT CHANGES writes it, is the bound of its row:
 the key does not live beyond it.
 
-Order of the rows of several streams: time, arrival, input, and place in the input (language.md). The identity of a
-placed row is three numbers: its time, its arrival (rows without one first) and its number in its stream. A projected
-row keeps this identity, a pair has those of its rows, and a union adds the number of the side. So an operator that
-combines tuples has everything that tells their order. Ordered tuples are numbered anew.
+The rows of several streams are ordered by time, arrival, input, and place in the input. The identity
+of a placed row is three numbers: its time, its arrival (rows without one first) and its number in its stream. A
+projected row keeps this identity, a pair has those of its rows, and a union adds the number of the side. So an operator
+that combines tuples knows their order. Ordered tuples get new numbers.
 
 A query has one clock, that of its slowest input. A row that is sampled by time is known only when its slot has passed;
 later changes of other inputs wait until all inputs have reached their time.
@@ -35,12 +35,21 @@ from slackwater.engine.changelog.living import (
     tuples_of,
     with_code,
 )
-from slackwater.engine.changelog.log import TupleLog, Tuples, arranged, in_order, no_tuples, of_tuples, together
+from slackwater.engine.changelog.log import (
+    TupleLog,
+    Tuples,
+    handed_log,
+    in_order,
+    no_tuples,
+    of_tuples,
+    reorder,
+    together,
+)
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, ints, picked, valid
 from slackwater.engine.columns.keys import normal, ranked
 from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.hold import RowHold, entered
+from slackwater.engine.operators.hold import RowHold, enter_rows
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Input
 
@@ -50,9 +59,9 @@ BOUND = "_valid_to"
 
 
 class Taken(NamedTuple):
-    """What a batch of an input comes to: its changelog up to the punctuation, and refused rows.
+    """The result of an input for a batch: its changelog up to the punctuation, and its refused rows.
 
-    `upto` is how far the changelog goes, where that is not as far as the punctuation.
+    `upto` is the end of the changelog, if it is before the punctuation.
     """
 
     log: TupleLog
@@ -60,8 +69,19 @@ class Taken(NamedTuple):
     upto: int = LATEST
 
 
+class HandedReader:
+    """Reads the changelog of another operator, which held its rows until the punctuation passed them."""
+
+    def __init__(self, given: Input) -> None:
+        self.ids = given.ids
+        self.sample = handed_log(pa.RecordBatch.from_pylist([], given.schema), given.ids).born
+
+    def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
+        return Taken(handed_log(batch, self.ids), batch.slice(0, 0))
+
+
 class InputReader:
-    """One input."""
+    """Reads one input: holds its rows until the punctuation passes them, and applies the changes of a changelog."""
 
     def __init__(self, name: str, given: Input) -> None:
         self.name = name
@@ -72,7 +92,7 @@ class InputReader:
 
     def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
         """Take in a batch; `span` is that of the query's clock."""
-        rows, _ = self.hold.step(memory, entered(memory, self.given, batch, f"{self.name}.arrived"), span)
+        rows, _ = self.hold.step(memory, enter_rows(memory, self.given, batch, f"{self.name}.arrived"), span)
         first = memory.number(f"{self.name}.sequence")
         memory.put(f"{self.name}.sequence", first + len(rows))
         number = np.arange(first, first + len(rows))
@@ -84,7 +104,7 @@ class InputReader:
 
 
 class Incoming:
-    """A changelog that comes in. Kept: the tuples that live, with the code of their key."""
+    """An incoming changelog. Kept: the live tuples, with the code of their key."""
 
     def __init__(self, name: str, given: Input) -> None:
         besides = (given.change_type, given.time, given.arrival, BOUND)
@@ -108,14 +128,14 @@ class Incoming:
         until = np.full(len(touched), EARLIEST)
         until[old_code] = old.end
         lives = begins & (rows.end > rows.start)
-        taken = _taken(code[order], until, rows.at(order), inserts[order], lives[order])
+        taken = _not_refused(code[order], until, rows.at(order), inserts[order], lives[order])
         refused = ~(begins | ends)
         refused[order[~taken]] = True
         log = self._changes(memory, rows, (old, old_code), code, order[taken], lives, span)
         return log, picked(rows.rows, refused)
 
     def _bounded(self, rows: Tuples) -> Tuples:
-        """The rows with the bounds that they state."""
+        """Return the rows with the bounds of their column `_valid_to`, if they have it."""
         if not self.bounded:
             return rows
         column = rows.rows.column(BOUND)
@@ -133,7 +153,10 @@ class Incoming:
         lives: Bools,
         span: Span,
     ) -> TupleLog:
-        """Per key and moment the last row that counts; what lived before it is ended, what it begins begins."""
+        """Apply the last taken row of each key and time: it ends the tuple that lived before, and may begin a new one.
+
+        Return the changelog, and keep the tuples that live.
+        """
         _, last = bounds(firsts(code[order], rows.start[order]))
         order = order[last - 1]
         old, old_code = before
@@ -155,11 +178,11 @@ class Incoming:
         return log
 
 
-def _taken(code: Ints, until: Ints, rows: Tuples, inserts: Bools, lives: Bools) -> Bools:
-    """Which rows count, by key and then time: all but inserts of a key that lives.
+def _not_refused(code: Ints, until: Ints, rows: Tuples, inserts: Bools, lives: Bools) -> Bools:
+    """Return a mask of the rows that are not refused: all but inserts of a live key. Rows are sorted by key, then time.
 
-    Whether it does is said by the row before that counts, and before all of them by what was kept (`until`, by code).
-    A row is decided when those before it are; mostly all are at once.
+    Whether the key lives depends on the last taken row before, or on the kept tuple, whose bound is in `until` by code.
+    A row can be decided once the rows before it are. The loop repeats until nothing changes, which is mostly at once.
     """
     taken = np.ones(len(code), np.bool_)
     places, first = np.arange(len(code)), firsts(code)
@@ -180,7 +203,7 @@ def _among(kind: pa.Array, names: tuple[str, ...]) -> Bools:
 
 
 PLACE = 3
-"""The count of numbers in a place."""
+"""The number of integers in the identity of a placed row."""
 
 
 def placed(log: TupleLog, arrival: str | None) -> TupleLog:
@@ -211,7 +234,7 @@ class OrderedStream:
 
     def step(self, memory: Memory, log: TupleLog) -> TupleLog:
         if self.by == "moment":
-            return arranged(log, np.lexsort((by_columns(log.born), log.born.start)))
+            return reorder(log, np.lexsort((by_columns(log.born), log.born.start)))
         born = log.born
         arrival, keys = self._keys(born)
         order = np.lexsort((*reversed(keys), born.start))

@@ -1,9 +1,9 @@
 """Join over lifetimes (APAS 3.1): a pair lives as long as both of its tuples do.
 
 A negative on an input ends the pairs that it shortens, and none whose bound has passed anyway (figure 2). Kept: the
-tuples of both sides that live, with the code of their key. Pairs are not kept: their identity is that of both tuples,
-so that they are found again when one of these is ended. Those that begin at one time do so in the order in which their
-left tuples did, then their right ones.
+live tuples of both sides, with the code of their key. Pairs are not kept: their identity is that of both tuples, so
+that they are found again when one of these is ended. Pairs that begin at one time are ordered by the beginning of their
+left tuples, then of their right ones.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Tree
 
 LONG = 1 << 61
-"""A lifetime beyond this has no end."""
+"""Ticks: a longer lifetime is treated as endless."""
 BEGAN = "began"
-"""The order in which tuples began, beside what is kept of them, where they do not leave in that order."""
+"""The column with the order in which tuples began, if they do not leave in that order."""
 
 
 class Joined:
@@ -92,7 +92,7 @@ class Joined:
         return [normal(evaluate(tree, rows).cast(kind)) for tree, kind in values]
 
     def _known(self, log: TupleLog, side: int) -> TupleLog:
-        """Only tuples whose key has no NULL: others match nothing."""
+        """Return the tuples whose key has no NULL: others match nothing."""
         born, ended = (self._whole(each, side) for each in (log.born, log.ended))
         return TupleLog(log.born.at(born), log.ended.at(ended), log.at[ended])
 
@@ -103,7 +103,7 @@ class Joined:
         return whole
 
     def _coded(self, memory: Memory, logs: Sequence[TupleLog]) -> tuple[Ints, Ints]:
-        """The codes of both sides' new tuples, given out at once, so that none is given twice."""
+        """Return the codes of the new tuples of both sides, encoded together so that equal keys get one code."""
         sides = [self._keys(log.born, side) for side, log in enumerate(logs)]
         cut = len(logs[0].born)
         keys = [pa.concat_arrays([one, two]) for one, two in zip(*sides, strict=True)]
@@ -111,7 +111,7 @@ class Joined:
         return code[:cut], code[cut:]
 
     def _log(self, one: Members, two: Members, left: Ints, right: Ints, span: Span) -> TupleLog:
-        """The pairs that come about in this stretch of time, and those that a negative ends."""
+        """Return the pairs that begin in this span of time, and those that a negative ends."""
         ones, twos = tuples_of(one.kept), tuples_of(two.kept)
         start = np.maximum(ones.start[left], twos.start[right])
         until = np.minimum(one.until[left], two.until[right])
@@ -125,7 +125,7 @@ class Joined:
         return in_order(TupleLog(pairs.at(new), pairs.at(cut), until[cut], place[cut]))
 
     def _paired(self, ones: Tuples, twos: Tuples, left: Ints, right: Ints, start: Ints) -> tuple[Tuples, Bools]:
-        """Pairs as tuples, and which of the places hold one: those for which the condition is true."""
+        """Return the pairs for which the condition is true as tuples, and a mask of these pairs."""
         sides = [*picked(ones.rows, left).columns, *picked(twos.rows, right).columns]
         rows = pa.RecordBatch.from_arrays(sides, names=self.columns)
         end = np.minimum(ones.end[left], twos.end[right])
@@ -137,8 +137,10 @@ class Joined:
 
 
 def _pairs(one: Members, two: Members) -> tuple[Ints, Ints]:
-    """Places of members with equal codes that may meet, at least one of which is new or was ended in this stretch of
-    time: what both sides had before was told before."""
+    """Return the places of members with equal codes that may meet, at least one of which is new or was just ended.
+
+    Pairs of older members were returned by an earlier step.
+    """
     stirred, other = one.ended.copy(), two.ended.copy()
     stirred[one.old :] = True
     other[two.old :] = True
@@ -150,12 +152,12 @@ def _pairs(one: Members, two: Members) -> tuple[Ints, Ints]:
 
 
 def _birth(members: Members) -> Ints:
-    """The order in which members began: that in which they are kept, or a number of theirs."""
+    """Return the order in which members began: the column BEGAN if they have it, else the order of the store."""
     return numbers(members.kept, BEGAN) if BEGAN in members.kept.schema.names else np.arange(len(members))
 
 
 def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) -> tuple[Ints, Ints]:
-    """Pairs of places with equal codes whose lifetimes may meet: starts no further apart than any lifetime is long."""
+    """Return pairs of places with equal codes whose starts are no further apart than the longest lifetime."""
     ones, twos = np.flatnonzero(some_left), np.flatnonzero(some_right)
     if not len(ones) or not len(twos):
         return ones[:0], twos[:0]

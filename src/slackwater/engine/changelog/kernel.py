@@ -4,8 +4,8 @@
     state = kernel.init()
     state, changelog, refused = kernel.step(state, {"S": batch}, punctuation)[:3]
 
-Every operator reads the changelogs of its inputs up to the punctuation and yields its own for the same stretch of time.
-Nothing that it yields is taken back by later input, and all keys are computed at once.
+Every operator reads the changelogs of its inputs up to the punctuation and returns its own for the same span of time.
+Later input changes nothing of it, and all keys are computed at once.
 
 A query whose windows all end at boundaries needs no tree: it is the chain of EMIT FINAL, and each of its results lives
 for one slide (`BoundaryChain`, with the same interface).
@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.chained import SETTLED, ChainReader, meeting_name
-from slackwater.engine.changelog.inputs import InputReader, Taken, Waiting
+from slackwater.engine.changelog.inputs import HandedReader, InputReader, Taken, Waiting
 from slackwater.engine.changelog.living import KeptState, kept
 from slackwater.engine.changelog.log import TupleLog, Tuples, compressed, of_tuples
 from slackwater.engine.changelog.operators import Operators, check
@@ -29,13 +29,13 @@ from slackwater.engine.columns.arrays import EARLIEST, LATEST, ints
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import Boundaries, Chained, Node, Piped, Query, Source, children, meeting_of, walk
+from slackwater.engine.plan import Boundaries, Chained, EnginePlan, Node, Piped, Source, children, meeting_of, walk
 
 
 class ChangelogStep(NamedTuple):
-    """What a step yields: the next state, the rows of the changelog, and by input the rows that were refused.
+    """The result of a step: the next state, the rows of the changelog, and the refused rows of each input.
 
-    `log` is the changelog before it was written as rows, `now` the end of the stretch of time that it is about.
+    `log` is the changelog before it was written as rows, `now` the end of the span of time that it covers.
     """
 
     state: State
@@ -46,16 +46,15 @@ class ChangelogStep(NamedTuple):
 
 
 class ChangelogKernel:
-    """The kernel of a query. `net` compresses each batch to its net change, `profile` and `upserts` say how rows are
-    written.
+    """The kernel of a query. `net` compresses each batch to its net change; `profile` and `upserts` state the format.
 
-    The punctuation is that of the query; where each input has its own, they are given by name, and the query's is the
-    smallest, as Spark's watermark is.
+    A step takes one punctuation, or one for each input by name; then that of the query is the smallest, like Spark's
+    watermark.
     """
 
     def __init__(
         self,
-        query: Query,
+        query: EnginePlan,
         net: bool = False,
         profile: str = "changes",
         upserts: bool = False,
@@ -65,19 +64,22 @@ class ChangelogKernel:
         self.profile = check_profile(profile)
         self.upserts = check_upserts(upserts, self.query.root.edge.key)
         self.read = {node.input for node in walk(self.query.root) if isinstance(node, Source)}
-        self.readers = {name: InputReader(f"in.{name}", given) for name, given in self.query.inputs.items()}
+        self.readers: dict[str, InputReader | HandedReader] = {
+            name: HandedReader(given) if given.ids else InputReader(f"in.{name}", given)
+            for name, given in self.query.inputs.items()
+        }
         self.operators = Operators(self.query, {name: reader.sample for name, reader in self.readers.items()})
         meetings = map(meeting_of, walk(self.query.root))
         self.meetings = {meeting_name(number) for number in meetings if number is not None}
 
     @property
     def kept(self) -> list[KeptState]:
-        """The lines of EXPLAIN: every operator, its class, its key, and what it keeps."""
+        """Return the lines of EXPLAIN: every operator, its class, its key, and what it keeps."""
         return kept(self.query)
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the changelog."""
+        """Return the columns of the changelog."""
         return self._written(of_tuples(self.operators.sample)).schema
 
     def init(self) -> State:
@@ -91,7 +93,12 @@ class ChangelogKernel:
         *,
         everything: bool = False,
     ) -> ChangelogStep:
-        """One batch. With `everything` rows from the punctuation on are released too, at the last tick before it."""
+        """Process one batch.
+
+        With `everything`, rows from the punctuation on are released as well, at the last tick before it. At the end of
+        all streams, windows of a meeting may still add boundaries that the others need: then the step is repeated with
+        these boundaries until none is new.
+        """
         told: dict[str, list[int]] = {}
         while True:
             memory = Memory(state)
@@ -112,47 +119,50 @@ class ChangelogKernel:
     def _step(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> ChangelogStep:
         if self.operators.slotted:
             memory.put(SETTLED, memory.number(SETTLED, EARLIEST))
-        taken = self._taken(memory, batches, span)
-        log, span = self._told(memory, self.query.root, taken, span, "")
+        taken = self._read_batch(memory, batches, span)
+        log, span = self._subtree_log(memory, self.query.root, taken, span, "")
         if self.net:
             log = compressed(log, span.now)
         by_input = [(self._input(source), each) for source, each in taken.items()]
         refused = {name: each.refused for name, each in reversed(by_input)}
         return ChangelogStep(memory.state(), self._written(log), refused, log, span.now)
 
-    def _taken(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> dict[str | int, Taken]:
-        """What the batch comes to, by the name of a stream, then by the node of a chain."""
+    def _read_batch(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> dict[str | int, Taken]:
+        """Return the result of each reader for the batch: streams by name, then chains by the id of their node."""
         taken: dict[str | int, Taken] = {}
         streams = [(name, reader) for name, reader in self.readers.items() if name in self.read]
-        sources: list[tuple[str | int, InputReader | ChainReader]] = [*streams, *self.operators.chains.items()]
+        sources: list[tuple[str | int, InputReader | HandedReader | ChainReader]] = [
+            *streams,
+            *self.operators.chains.items(),
+        ]
         for source, reader in sources:
             name = self._input(source)
             none = pa.RecordBatch.from_pylist([], self.query.inputs[name].schema)
             taken[source] = reader.step(memory, batches.get(name, none), span)
         return taken
 
-    def _told(
+    def _subtree_log(
         self, memory: Memory, root: Node, taken: Mapping[str | int, Taken], span: Span, name: str
     ) -> tuple[TupleLog, Span]:
-        """The changelog of a part of the tree, down to what is piped, and the stretch of time that it is about."""
+        """Return the changelog of a subtree, and the span of time that it covers. Pipes below it are computed first."""
         own: dict[str | int, Taken] = {}
         for leaf in leaves(root):
             if isinstance(leaf, Piped):
                 within = f"{name}{self.operators.names[id(leaf)]}."
-                log, known = self._told(memory, leaf.child, taken, span, within)
+                log, known = self._subtree_log(memory, leaf.child, taken, span, within)
                 piped = self.operators.pipes[id(leaf)].step(memory, log, known)
                 own[id(leaf)] = piped._replace(upto=min(piped.upto, known.now))
             else:
                 source = leaf.input if isinstance(leaf, Source) else id(leaf)
                 own[source] = taken[source]
         if self.operators.slotted:
-            own, span = self._settled(memory, own, span, name)
+            own, span = self._settle(memory, own, span, name)
         return self.operators.log(memory, root, {source: each.log for source, each in own.items()}, span), span
 
-    def _settled(
+    def _settle(
         self, memory: Memory, taken: dict[str | int, Taken], span: Span, part: str
     ) -> tuple[dict[str | int, Taken], Span]:
-        """What all inputs have told, and the stretch of time that it is about: that of the slowest."""
+        """Return the changes up to the time that all inputs have reached, and the span of time up to there."""
         before = memory.number(f"{part}{SETTLED}", EARLIEST)
         now = max(before, min(span.now, *(each.upto for each in taken.values())))
         memory.put(f"{part}{SETTLED}", now)
@@ -163,14 +173,14 @@ class ChangelogKernel:
         return told, Span(before, now)
 
     def _input(self, source: str | int) -> str:
-        """The input that a stream or a chain reads."""
+        """Return the name of the input that a stream or a chain reads."""
         return source if isinstance(source, str) else self.operators.inputs[source]
 
     def _written(self, log: TupleLog) -> pa.RecordBatch:
         return written(log, self.profile, self.query.root.edge.key, self.net, self.upserts)
 
     def _marks(self, memory: Memory, given: int | Mapping[str, int]) -> dict[str, int]:
-        """The punctuations of the inputs, none of which goes back."""
+        """Return the punctuation of each input, none of which goes back."""
         marks: dict[str, int] = {}
         for name in self.query.inputs:
             place = f"in.{name}.punctuation"
@@ -181,7 +191,7 @@ class ChangelogKernel:
 
 
 def leaves(node: Node) -> Iterator[Source | Chained | Piped]:
-    """Where a part of the tree begins: what it reads, and what is piped to it."""
+    """Return the leaves of a subtree: inputs, chains and pipes."""
     if isinstance(node, Source | Chained | Piped):
         yield node
     else:
@@ -190,7 +200,7 @@ def leaves(node: Node) -> Iterator[Source | Chained | Piped]:
 
 
 def changelog_kernel(
-    plan: Boundaries | Query, net: bool = False, profile: str = "changes", upserts: bool = False
+    plan: Boundaries | EnginePlan, net: bool = False, profile: str = "changes", upserts: bool = False
 ) -> Kernel:
     """Return the kernel of a query's changelog for either kind of plan."""
     if isinstance(plan, Boundaries):
@@ -210,12 +220,12 @@ class BoundaryChain:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns of the changelog."""
+        """Return the columns of the changelog."""
         return self.step(self.init(), {}, EARLIEST).changelog.schema
 
     @property
     def kept(self) -> list[KeptState]:
-        """The line of EXPLAIN: the answers of a boundary all end at the next."""
+        """Return the line of EXPLAIN. The class is 2, because all answers of a boundary end at the next one."""
         return [KeptState("chain", 0, 2, self.key, ("what its windows keep",))]
 
     def init(self) -> State:

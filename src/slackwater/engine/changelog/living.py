@@ -16,26 +16,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.log import Tuples, located, no_tuples
+from slackwater.engine.changelog.log import Tuples, locate, no_tuples
 from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
 from slackwater.engine.columns.keys import Keys
 from slackwater.engine.columns.segments import Store, aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Chained,
-    Distinct,
-    Join,
-    Minus,
+    DistinctStep,
+    EnginePlan,
+    JoinLogs,
+    MinusLogs,
     Node,
     Over,
     Piped,
-    Query,
     Read,
     Source,
     Turn,
-    Window,
+    WindowStep,
     children,
 )
 
@@ -73,12 +73,12 @@ class KeptState:
     structure: tuple[str, ...]
 
 
-def kept(query: Query) -> list[KeptState]:
+def kept(query: EnginePlan) -> list[KeptState]:
     """Return a line for every operator of a query, parents before children."""
     return list(_lines(query, query.root, 0))
 
 
-def _lines(query: Query, node: Node, depth: int) -> Iterator[KeptState]:
+def _lines(query: EnginePlan, node: Node, depth: int) -> Iterator[KeptState]:
     yield KeptState(name_of(node), depth, node.edge.level, node.edge.key, structures_of(query, node))
     for each in children(node):
         yield from _lines(query, each, depth + 1)
@@ -87,14 +87,14 @@ def _lines(query: Query, node: Node, depth: int) -> Iterator[KeptState]:
 def name_of(node: Node) -> str:
     """Return the name of an operator in EXPLAIN."""
     match node:
-        case Over(step=Window() as window) if not window.is_range:
+        case Over(step=WindowStep() as window) if not window.is_range:
             return "counted"
         case Over(step=step):
-            return type(step).__name__.lower()
-    return type(node).__name__.lower()
+            return type(step).__name__.removesuffix("Step").lower()
+    return type(node).__name__.removesuffix("Logs").lower()
 
 
-def structures_of(query: Query, node: Node) -> tuple[str, ...]:
+def structures_of(query: EnginePlan, node: Node) -> tuple[str, ...]:
     """Return the structures of an operator, one per input. Operators over single tuples keep nothing."""
     match node:
         case Source(input=name):
@@ -102,15 +102,15 @@ def structures_of(query: Query, node: Node) -> tuple[str, ...]:
             return ("rows beyond the punctuation", *((f"index on {', '.join(node.edge.key or ())}",) * indexed))
         case Chained() | Piped():
             return ("what its windows keep",)
-        case Over(step=Window() as window) if not window.is_range:
+        case Over(step=WindowStep() as window) if not window.is_range:
             return ("rows held, and rows that wait for the next instant",)
         case Turn(range=int()):
             return ("rows of its window",)
         case Read():
             return ("rows that wait for the next boundary",)
-        case Over(step=Aggregate()) if node.child.edge.level == 1:
+        case Over(step=AggregateStep()) if node.child.edge.level == 1:
             return ("a tally per group",)
-        case Over(step=Aggregate() | Distinct()) | Join() | Minus():
+        case Over(step=AggregateStep() | DistinctStep()) | JoinLogs() | MinusLogs():
             return tuple(STRUCTURES[each.edge.level].name for each in children(node))
         case _:
             return ()
@@ -207,7 +207,7 @@ class Members:
 
     @property
     def leaves(self) -> Bools:
-        """A mask of the tuples that end in this step."""
+        """Return a mask of the tuples that end in this step."""
         gone: Bools = self.until < self.now
         return gone
 
@@ -276,14 +276,14 @@ class LivingTuples:
         there: Bools = numbers(every, END) >= span.before
         dead = self._dead(memory)
         if dead and len(dead[0]):
-            place = located(ids_of(every), dead)
+            place = locate(ids_of(every), dead)
             there[place[place >= 0]] = False
         return every, there
 
     def _members(self, kept: pa.RecordBatch, old: int, ended: tuple[Ints, ...], at: Ints, span: Span) -> Members:
         until, negated = numbers(kept, END), np.zeros(kept.num_rows, np.bool_)
         if self.structure.indexed and len(at):
-            place = located(ids_of(kept), ended)
+            place = locate(ids_of(kept), ended)
             until = until.copy()
             until[place] = np.minimum(until[place], at)
             negated[place] = True
@@ -302,7 +302,7 @@ class LivingTuples:
         left = store.all()
         still = np.zeros(len(ids[0]), np.bool_)
         if left is not None and len(still):
-            still = located(ids_of(left), ids) >= 0
+            still = locate(ids_of(left), ids) >= 0
         for place, each in enumerate(ids):
             memory.put(f"{self.name}.dead.{place}", each[still] if still.any() else None)
 

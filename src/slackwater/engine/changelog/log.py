@@ -36,31 +36,31 @@ class Tuples:
         return len(self.start)
 
     def at(self, index: Index | Ints | Bools) -> Tuples:
-        """The tuples at these places, or where the mask is true."""
+        """Return the tuples at these places, or where the mask is true."""
         if index.dtype == np.bool_ and index.all():
             return self
         ids = tuple(each[index] for each in self.ids)
         return Tuples(picked(self.rows, index), self.start[index], self.end[index], ids)
 
     def seen(self) -> Rows:
-        """As rows: what an expression is evaluated over."""
+        """Return the tuples as rows, over which expressions are evaluated."""
         return Rows(self.rows, self.start)
 
     def holding(self, rows: pa.RecordBatch) -> Tuples:
-        """The same tuples with other columns."""
+        """Return the same tuples with other columns."""
         return replace(self, rows=rows)
 
 
 def no_tuples(schema: pa.Schema, ids: int) -> Tuples:
-    """No tuples of these columns."""
+    """Return an empty set of tuples with these columns and so many numbers of identity."""
     return Tuples(pa.RecordBatch.from_pylist([], schema), NO_INTS, NO_INTS, (NO_INTS,) * ids)
 
 
 @dataclass(frozen=True, slots=True)
 class TupleLog:
-    """Tuples that begin, by their start, and tuples that are ended `at` a point before their bound, by that point.
+    """The tuples that begin, sorted by start, and those that are ended `at` a time before their bound, sorted by it.
 
-    `of` is the place of an ended tuple among those that begin here, -1 if it began before; None where nobody knows.
+    `of` is the place of an ended tuple among those that begin here, -1 if it began before; None if it is not known.
     """
 
     born: Tuples
@@ -70,12 +70,12 @@ class TupleLog:
 
 
 def of_tuples(born: Tuples) -> TupleLog:
-    """Nothing is ended."""
+    """Return a changelog in which these tuples begin and none is ended."""
     return TupleLog(born, born.at(NO_INTS), NO_INTS, NO_INTS)
 
 
 def together(one: Tuples, two: Tuples) -> Tuples:
-    """Tuples of one kind, one lot after the other."""
+    """Return the tuples of both, those of `one` first."""
     if not len(one) or not len(two):
         return one if len(one) else two
     ids = tuple(np.concatenate(each) for each in zip(one.ids, two.ids, strict=True))
@@ -84,9 +84,9 @@ def together(one: Tuples, two: Tuples) -> Tuples:
 
 
 def in_order(log: TupleLog) -> TupleLog:
-    """Both parts by time."""
+    """Return a changelog with both parts sorted by time."""
     if not ascending(log.born.start):
-        log = arranged(log, stable(log.born.start))
+        log = reorder(log, stable(log.born.start))
     ended, at, of = log.ended, log.at, log.of
     if not ascending(at):
         order = stable(at)
@@ -95,8 +95,8 @@ def in_order(log: TupleLog) -> TupleLog:
     return TupleLog(log.born, ended, at, of)
 
 
-def arranged(log: TupleLog, order: Index) -> TupleLog:
-    """The same with what begins in another order."""
+def reorder(log: TupleLog, order: Index) -> TupleLog:
+    """Return a changelog with the tuples that begin in another order."""
     of = log.of
     if of is not None:
         back = np.empty(len(order) + 1, np.int64)
@@ -106,14 +106,14 @@ def arranged(log: TupleLog, order: Index) -> TupleLog:
 
 
 SIGN, START, END, BORN, NOW, BLOB = LOG_COLUMNS = ("#sign", "#start", "#end", "#born", "#now", "#blob")
-"""The columns of a changelog that travels as rows: what is ended (0) or begins (1), from when to when; the number of
-the tuple among those that begin, which what is ended in the same stretch refers to; the end of the stretch; and which
-of several changelogs that travel together it is."""
+"""The columns of a changelog as rows: whether the tuple is ended (0) or begins (1); its start or the time of its end;
+its bound; its number among the tuples that begin, to which its end in the same step refers; the end of the step; and
+the number of the changelog, if several are sent together."""
 
 
 def rows_of(log: TupleLog, now: int) -> pa.RecordBatch:
-    """A changelog as rows, tuples that are ended first, so that others can add or change columns."""
-    of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
+    """Return a changelog as rows, ended tuples first, so that Spark can add or change columns."""
+    of = locate(log.born.ids, log.ended.ids) if log.of is None else log.of
     rows = stacked([log.ended.rows, log.born.rows])
     ended, born = len(log.at), len(log.born)
     columns = {
@@ -128,20 +128,49 @@ def rows_of(log: TupleLog, now: int) -> pa.RecordBatch:
 
 
 def log_of(rows: pa.RecordBatch) -> tuple[TupleLog, Ints]:
-    """The changelog of rows that were made so, of which a filter may have left out some, and the ends of stretches."""
+    """Return the changelog of rows that `rows_of` made, and the end of the step of each tuple, ended tuples first.
+
+    A filter may have removed some of the rows.
+    """
     sign, start, end, born, now, blob = (rows.column(name).to_numpy() for name in LOG_COLUMNS)
     own = rows.drop_columns(list(LOG_COLUMNS))
     gone, come = np.flatnonzero(sign == 0), np.flatnonzero(sign == 1)
     tuples = Tuples(picked(own, come), start[come], end[come], (blob[come], born[come]))
     ended = Tuples(picked(own, gone), start[gone], end[gone], (blob[gone], born[gone]))
-    of = np.where(born[gone] < 0, -1, located(tuples.ids, ended.ids))
+    of = np.where(born[gone] < 0, -1, locate(tuples.ids, ended.ids))
     return TupleLog(tuples, ended, start[gone], of), np.concatenate([now[gone], now[come]])
 
 
-def located(ids: Sequence[Ints], wanted: Sequence[Ints]) -> Ints:
-    """Where each of the wanted identities stands among the others; -1 where it does not.
+IDENTITY = "#id"
+"""The names of the columns with the identity of a tuple begin with this, in a changelog for another operator."""
 
-    >>> located((np.array([4, 9, 5]),), (np.array([5, 7]),)).tolist()
+
+def handed_rows(log: TupleLog) -> pa.RecordBatch:
+    """Return a changelog as rows for another operator, with the identities of its tuples, ended tuples first."""
+    rows, ended, born = stacked([log.ended.rows, log.born.rows]), len(log.at), len(log.born)
+    columns = {
+        SIGN: np.repeat([0, 1], [ended, born]),
+        START: np.concatenate([log.at, log.born.start]),
+        END: np.concatenate([log.ended.end, log.born.end]),
+    }
+    both = enumerate(zip(log.ended.ids, log.born.ids, strict=True))
+    ids = {f"{IDENTITY}{number}": np.concatenate(each) for number, each in both}
+    return table({**columns, **ids, **dict(zip(rows.schema.names, rows.columns, strict=True))})
+
+
+def handed_log(rows: pa.RecordBatch, ids: int) -> TupleLog:
+    """Return the changelog of rows that `handed_rows` made."""
+    names = [SIGN, START, END, *(f"{IDENTITY}{number}" for number in range(ids))]
+    sign, start, end, *own = (rows.column(name).to_numpy() for name in names)
+    ended, born = np.flatnonzero(sign == 0), np.flatnonzero(sign == 1)
+    tuples = Tuples(rows.drop_columns(names), start, end, tuple(own))
+    return TupleLog(tuples.at(born), tuples.at(ended), start[ended])
+
+
+def locate(ids: Sequence[Ints], wanted: Sequence[Ints]) -> Ints:
+    """Return the place of each wanted identity in `ids`, -1 if it is not there.
+
+    >>> locate((np.array([4, 9, 5]),), (np.array([5, 7]),)).tolist()
     [2, -1]
     """
     size = len(ids[0])
@@ -166,7 +195,7 @@ def compressed(log: TupleLog, now: int | Ints) -> TupleLog:
     """
     ended = len(log.at)
     until_ended, until_born = (now, now) if isinstance(now, int) else (now[:ended], now[ended:])
-    of = located(log.born.ids, log.ended.ids) if log.of is None else log.of
+    of = locate(log.born.ids, log.ended.ids) if log.of is None else log.of
     before = of < 0
     lives = log.born.end >= until_born
     lives[of[~before]] = False

@@ -1,4 +1,4 @@
-"""The operators of a tree: checked, made from its nodes, and applied to the changelogs of their children.
+"""Check a tree, make the operators of its nodes, and apply them to the changelogs of their children.
 
 Range window, filter, map and union are here: each tuple of their result comes from one tuple of an input, and they keep
 no state. They pass a negative tuple on only if it ends its tuple before the bound that the window gave it.
@@ -20,39 +20,41 @@ from slackwater.engine.changelog.counted import by_time
 from slackwater.engine.changelog.inputs import OrderedStream as InOrder
 from slackwater.engine.changelog.inputs import ReadAt, placed
 from slackwater.engine.changelog.join import Joined
+from slackwater.engine.changelog.living import name_of
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
 from slackwater.engine.changelog.minus import Without
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Ints, table, true
 from slackwater.engine.columns.rows import ROW_TIME
 from slackwater.engine.columns.state import Memory, State
+from slackwater.engine.columns.types import arrow_type
 from slackwater.engine.expressions.evaluate import evaluate, marks_of
-from slackwater.engine.operators.steps import Span
-from slackwater.engine.operators.steps import projected as values_of
+from slackwater.engine.operators.steps import Span, project_items
 from slackwater.engine.plan import (
     NUMBERED,
-    Aggregate,
+    AggregateStep,
     Chained,
-    Distinct,
-    Filter,
-    Item,
-    Join,
-    Minus,
+    Compute,
+    DistinctStep,
+    EnginePlan,
+    FilterStep,
+    JoinLogs,
+    MinusLogs,
+    NamedTree,
     Node,
     Numbered,
     Ordered,
     Over,
     Piped,
     Placed,
-    Project,
-    Query,
+    ProjectStep,
     Read,
     Source,
     Streamed,
     Tree,
     Turn,
     Turns,
-    Union,
-    Window,
+    UnionLogs,
+    WindowStep,
     ends,
     trees_of,
     turns_of,
@@ -61,15 +63,15 @@ from slackwater.engine.plan import (
 from slackwater.errors import QueryError
 
 
-def check(query: Query) -> Query:
-    """The query itself, or a QueryError that says what is wrong with it."""
+def check(query: EnginePlan) -> EnginePlan:
+    """Return the query, or raise a QueryError that says what is wrong with it."""
     for node in walk(query.root):
         if isinstance(node, Source | Chained) and node.input not in query.inputs:
             raise malformed(f"there is no input {node.input!r}")
         if ends(node, query.inputs) and node.edge.level < 4:
-            raise malformed(f"tuples of a {type(node).__name__.lower()} may be ended, but its class is not 4")
+            raise malformed(f"tuples of a {name_of(node)} may be ended, but its class is not 4")
         match node:
-            case Over(step=Window() as window) if not window.is_range and node.child.edge.level != 1:
+            case Over(step=WindowStep() as window) if not window.is_range and node.child.edge.level != 1:
                 raise malformed("only the rows of a stream can be counted")
     refuse_marks(query.root)
     return query
@@ -80,10 +82,10 @@ def malformed(what: str) -> QueryError:
 
 
 def refuse_marks(root: Node) -> None:
-    """Of the marks of an instant a tuple with a lifetime has its start, `row_time`, and no other."""
+    """Raise an error if a mark other than `row_time` is used: a tuple with a lifetime has a start, but no instant."""
     for node in walk(root):
-        trees = trees_of(node.step if isinstance(node, Over) else node) if isinstance(node, Over | Join) else []
-        named = set().union(*map(marks_of, trees)) - (set() if isinstance(node, Join) else {ROW_TIME})
+        trees = trees_of(node.step if isinstance(node, Over) else node) if isinstance(node, Over | JoinLogs) else []
+        named = set().union(*map(marks_of, trees)) - (set() if isinstance(node, JoinLogs) else {ROW_TIME})
         if named:
             raise QueryError(
                 "SW-361",
@@ -93,8 +95,8 @@ def refuse_marks(root: Node) -> None:
             )
 
 
-def windowed(log: TupleLog, length: int) -> TupleLog:
-    """t -> [t, t + r): the lifetime is known at birth."""
+def limit_lifetimes(log: TupleLog, length: int) -> TupleLog:
+    """Return the tuples with lifetimes of at most `length`: [t, t + length)."""
     born, ended = _shortened(log.born, length), _shortened(log.ended, length)
     return _only(TupleLog(born, ended, log.at, log.of), None, log.at < ended.end)
 
@@ -104,15 +106,15 @@ def _shortened(tuples: Tuples, length: int) -> Tuples:
     return Tuples(tuples.rows, tuples.start, np.minimum(tuples.end, last), tuples.ids)
 
 
-def streamed(log: TupleLog, lifetime: int | None) -> TupleLog:
-    """What begins as rows of a stream, whose end nothing before them says."""
+def as_stream(log: TupleLog, lifetime: int | None) -> TupleLog:
+    """Return the tuples that begin as rows of a stream, which live for `lifetime` or for ever. Ends are ignored."""
     start = log.born.start
     end = np.full(len(start), LATEST) if lifetime is None else np.minimum(start, LATEST - lifetime) + lifetime
     return of_tuples(replace(log.born, end=end))
 
 
-def filtered(log: TupleLog, condition: Tree) -> TupleLog:
-    """The tuples for which the condition is true, and the negatives of those."""
+def filter_log(log: TupleLog, condition: Tree) -> TupleLog:
+    """Return the tuples for which the condition is true, and the negatives of those."""
     return _only(log, _holds(log.born, condition), _holds(log.ended, condition))
 
 
@@ -121,7 +123,7 @@ def _holds(tuples: Tuples, condition: Tree) -> Bools:
 
 
 def _only(log: TupleLog, born: Bools | None, ended: Bools) -> TupleLog:
-    """Some of what begins (None: all) and some of what is ended."""
+    """Return the tuples that begin and that are ended for which the masks are true; None keeps all that begin."""
     of = None if log.of is None else log.of[ended]
     if born is None:
         return TupleLog(log.born, log.ended.at(ended), log.at[ended], of)
@@ -131,17 +133,25 @@ def _only(log: TupleLog, born: Bools | None, ended: Bools) -> TupleLog:
     return TupleLog(log.born.at(born), log.ended.at(ended), log.at[ended], of)
 
 
-def projected(log: TupleLog, items: Sequence[Item]) -> TupleLog:
-    """Other columns for the same tuples."""
-    return TupleLog(mapped(log.born, items), mapped(log.ended, items), log.at, log.of)
+def project_log(log: TupleLog, items: Sequence[NamedTree]) -> TupleLog:
+    """Return the same tuples with the columns of `items`."""
+    return TupleLog(project_tuples(log.born, items), project_tuples(log.ended, items), log.at, log.of)
 
 
-def mapped(tuples: Tuples, items: Sequence[Item]) -> Tuples:
-    return tuples.holding(values_of(items, tuples.seen()))
+def compute_nothing(log: TupleLog, items: Sequence[NamedTree]) -> TupleLog:
+    """Add the columns that Spark computes to a changelog without tuples: a plan runs only after it was cut there."""
+    assert not len(log.born) and not len(log.ended)  # noqa: S101
+    columns = dict(zip(log.born.rows.schema.names, log.born.rows.columns, strict=True))
+    none = table({**columns, **{item.name: pa.array([], arrow_type(item.type)) for item in items}})
+    return of_tuples(log.born.holding(none))
 
 
-def united(left: TupleLog, right: TupleLog) -> TupleLog:
-    """The tuples of both, columns by position; their identities are kept apart by the side they came from."""
+def project_tuples(tuples: Tuples, items: Sequence[NamedTree]) -> Tuples:
+    return tuples.holding(project_items(items, tuples.seen()))
+
+
+def unite(left: TupleLog, right: TupleLog) -> TupleLog:
+    """Return the tuples of both inputs, columns by position. The side becomes part of the identity of each tuple."""
     width = max(len(left.born.ids), len(right.born.ids))
     born = together(_sided(left.born, 0, width, left.born), _sided(right.born, 1, width, left.born))
     ended = together(_sided(left.ended, 0, width, left.born), _sided(right.ended, 1, width, left.born))
@@ -159,16 +169,16 @@ def _sided(tuples: Tuples, side: int, width: int, like: Tuples) -> Tuples:
     return Tuples(rows, tuples.start, tuples.end, ids)
 
 
-# The numbers of rows, from 1 on, as one more column of their tuples.
+# Row numbers, from 1 on, as a column of tuples.
 
 
-def numbering(log: TupleLog) -> TupleLog:
-    """The rows of an input: their identity counts from 0."""
+def number_input(log: TupleLog) -> TupleLog:
+    """Add the row numbers of an input, whose identities count from 0."""
     return replace(log, born=_with(log.born, log.born.ids[0] + 1), ended=_with(log.ended, log.ended.ids[0] + 1))
 
 
-def renumbered(memory: Memory, name: str, log: TupleLog) -> TupleLog:
-    """The rows of a stream that come in their order. Kept, under a name: their count."""
+def number_stream(memory: Memory, name: str, log: TupleLog) -> TupleLog:
+    """Add row numbers to a stream whose rows come in sequence. Kept: their count."""
     first = memory.number(name) + 1
     memory.put(name, first - 1 + len(log.born))
     return of_tuples(_with(log.born, np.arange(first, first + len(log.born))))
@@ -182,12 +192,13 @@ Operator = GroupedAggregate | Joined | Without | CountedWindow | ReadAt | InOrde
 
 
 class Operators:
-    """Those of a query over inputs of which there are samples, no tuples of their columns.
+    """The operators of a query. `samples` has the columns of each input and no tuples.
 
-    `names` has the name of each operator in the state, `inputs` what each chain reads, `sample` what the query yields.
+    `names` has the name of each operator in the state, `inputs` the input of each chain, and `sample` the columns of
+    the result.
     """
 
-    def __init__(self, query: Query, samples: Mapping[str, Tuples]) -> None:
+    def __init__(self, query: EnginePlan, samples: Mapping[str, Tuples]) -> None:
         self.query, self.samples = query, samples
         self.chains: dict[int, ChainReader] = {}
         self.inputs: dict[int, str] = {}
@@ -196,15 +207,15 @@ class Operators:
         self.made: dict[int, Operator] = {}
         nodes = list(walk(query.root))
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
-        self.sample = self._compiled(query.root)
+        self.sample = self._compile(query.root)
         readers = [*self.chains.values(), *(pipe.reader for pipe in self.pipes.values())]
         self.slotted = any(reader.slotted for reader in readers)
 
     def log(self, memory: Memory, node: Node, taken: Mapping[str | int, TupleLog], span: Span) -> TupleLog:
-        """The changelog of an operator for a stretch of time."""
+        """Return the changelog of an operator for a span of time."""
         match node:
             case Source(input=name, numbered=numbered):
-                return numbering(taken[name]) if numbered else taken[name]
+                return number_input(taken[name]) if numbered else taken[name]
             case Chained() | Piped() | Turn():
                 return taken[id(node)]
             case Turns(child=child):
@@ -213,30 +224,32 @@ class Operators:
                 turned, times, turns = self.turns[id(node)].step(memory, logs)
                 own: dict[str | int, TupleLog] = {id(each): log for each, log in zip(streams, turned, strict=True)}
                 return by_time(self.log(memory, child, own, turns), times, turns)
-            case Union() | Join() | Minus():
+            case UnionLogs() | JoinLogs() | MinusLogs():
                 logs = [self.log(memory, each, taken, span) for each in (node.left, node.right)]
             case _:
                 logs = [self.log(memory, node.child, taken, span)]
-        return self._applied(memory, node, logs, span)
+        return self._apply(memory, node, logs, span)
 
-    def _applied(self, memory: Memory, node: Node, logs: list[TupleLog], span: Span) -> TupleLog:
+    def _apply(self, memory: Memory, node: Node, logs: list[TupleLog], span: Span) -> TupleLog:
         if isinstance(node, Streamed | Read):
             self._meet(memory, node, logs[0], span)
         match node:
-            case Over(step=Window(range=length) as window) if window.is_range:
-                return windowed(logs[0], length.amount)
+            case Over(step=WindowStep(range=length) as window) if window.is_range:
+                return limit_lifetimes(logs[0], length.amount)
             case Streamed(lifetime=lifetime):
-                return streamed(logs[0], lifetime)
+                return as_stream(logs[0], lifetime)
             case Placed(child=child):
                 return placed(logs[0], self.query.inputs[child.input].arrival)
             case Numbered():
-                return renumbered(memory, f"{self.names[id(node)]}.rows", logs[0])
-            case Over(step=Filter(condition=condition)):
-                return filtered(logs[0], condition)
-            case Over(step=Project(items=items)):
-                return projected(logs[0], items)
-            case Union():
-                return united(*logs)
+                return number_stream(memory, f"{self.names[id(node)]}.rows", logs[0])
+            case Over(step=FilterStep(condition=condition)):
+                return filter_log(logs[0], condition)
+            case Over(step=ProjectStep(items=items)):
+                return project_log(logs[0], items)
+            case Over(step=Compute(items=items)):
+                return compute_nothing(logs[0], items)
+            case UnionLogs():
+                return unite(*logs)
         match self.made[id(node)]:
             case GroupedAggregate() as grouped:
                 return grouped.step(memory, logs[0], span)
@@ -250,47 +263,47 @@ class Operators:
                 return without.step(memory, logs, span)
 
     def _meet(self, memory: Memory, node: Streamed | Read, log: TupleLog, span: Span) -> None:
-        """Answers of a subquery are told to what they are read together with."""
+        """Add the boundaries of a subquery's answers to its meeting, so that the other windows are evaluated there."""
         slide = node.slide if isinstance(node, Read) else node.lifetime
         if node.meeting is not None and slide is not None:
             Meeting(node.meeting, slide).next(memory, log.born.start, span)
 
-    def _compiled(self, node: Node) -> Tuples:
-        """Makes the operators below and at a node; says what it yields, by trying it out on no tuples."""
+    def _compile(self, node: Node) -> Tuples:
+        """Make the operators at and below a node; return an empty sample of its result, by a step over no tuples."""
         if isinstance(node, Source):
             sample = self.samples[node.input]
-            return numbering(of_tuples(sample)).born if node.numbered else sample
+            return number_input(of_tuples(sample)).born if node.numbered else sample
         if isinstance(node, Chained):
             self.chains[id(node)] = ChainReader(self.names[id(node)], node.chain, node.lifetime, node.meeting)
             self.inputs[id(node)] = node.input
             return self.chains[id(node)].sample
         if isinstance(node, Piped):
-            below = self._compiled(node.child)
+            below = self._compile(node.child)
             pipe = Pipe(self.names[id(node)], node.steps, node.lifetime, below, node.meeting)
             self.pipes[id(node)] = pipe
             return pipe.reader.sample
         if isinstance(node, Turn):
-            return self._compiled(node.child)
+            return self._compile(node.child)
         if isinstance(node, Turns):
             self.turns[id(node)] = Turning(self.names[id(node)], [each.range for each in turns_of(node.child)])
-            return self._compiled(node.child)
-        inputs = (node.left, node.right) if isinstance(node, Union | Join | Minus) else (node.child,)
-        samples = [self._compiled(each) for each in inputs]
+            return self._compile(node.child)
+        inputs = (node.left, node.right) if isinstance(node, UnionLogs | JoinLogs | MinusLogs) else (node.child,)
+        samples = [self._compile(each) for each in inputs]
         name = self.names[id(node)]
         levels = [each.edge.level for each in inputs]
         match node:
-            case Over(step=Aggregate(group=group, calls=calls)):
+            case Over(step=AggregateStep(group=group, calls=calls)):
                 self.made[id(node)] = GroupedAggregate(name, group, calls, samples[0], levels[0])
-            case Over(step=Window() as window, numbered=numbered) if not window.is_range:
+            case Over(step=WindowStep() as window, numbered=numbered) if not window.is_range:
                 self.made[id(node)] = CountedWindow(name, window, samples[0], numbered)
             case Ordered(by=by):
                 self.made[id(node)] = InOrder(f"{name}.rows", by)
             case Read(slide=slide):
                 self.made[id(node)] = ReadAt(name, slide)
-            case Over(step=Distinct()) | Minus():
+            case Over(step=DistinctStep()) | MinusLogs():
                 self.made[id(node)] = Without(name, samples[0], levels)
-            case Join(columns=columns, on=on, condition=condition):
+            case JoinLogs(columns=columns, on=on, condition=condition):
                 both = (samples[0], samples[1]), (levels[0], levels[1])
                 self.made[id(node)] = Joined(name, columns, on, condition, *both)
         logs = [of_tuples(sample) for sample in samples]
-        return self._applied(Memory(State()), node, logs, Span(EARLIEST, EARLIEST)).born
+        return self._apply(Memory(State()), node, logs, Span(EARLIEST, EARLIEST)).born

@@ -1,8 +1,8 @@
-"""By which columns the inputs of a tree can be taken apart, so that each part is computed without the rows of another.
+"""Find the columns by which the inputs of a tree can be split into buckets that are computed independently.
 
-Tuples that an operator needs together agree in a column: of a join in what it compares, of an aggregate in a group
-item, of DISTINCT and EXCEPT in any column, of an incoming changelog in a key column. A column that all operators have
-in common, traced back to one column of each input, makes buckets; several such columns make finer ones.
+Tuples that an operator needs together have equal values: a join in the columns that it compares, an aggregate in its
+group items, DISTINCT and EXCEPT in all columns, an incoming changelog in its key. A column that all operators have in
+common, traced back to one column of each input, defines buckets. Several such columns define smaller buckets.
 """
 
 from __future__ import annotations
@@ -15,42 +15,42 @@ from slackwater.engine import plan as steps
 from slackwater.engine.columns.rows import ROW_NUMBER
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Chain,
     Chained,
-    Distinct,
-    Join,
-    Minus,
+    DistinctStep,
+    EnginePlan,
+    JoinLogs,
+    MinusLogs,
     Node,
     Numbered,
     Over,
     Piped,
-    Project,
-    Query,
+    ProjectStep,
     Read,
     Source,
     Streamed,
     Tree,
-    Union,
-    Window,
+    UnionLogs,
+    WindowStep,
     columns_after,
     trees_of,
 )
 
 FLOATS = ("float", "double")
-"""Types whose equal values need not look alike: 0.0 and -0.0."""
+"""Types whose equal values may have different bits, such as 0.0 and -0.0, and so different buckets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A column of each input, all of the same meaning, and which column of the operator it is, None if it is gone."""
+    """A column of each input, all with the same meaning, and the operator's column for it; None if it has none."""
 
     trace: frozenset[tuple[str, str]]
     column: str | None
 
 
-def partitioning(query: Query) -> dict[str, tuple[str, ...]] | None:
-    """By input, the columns to make buckets of, in one order for all; None where all rows are needed together."""
+def partitioning(query: EnginePlan) -> dict[str, tuple[str, ...]] | None:
+    """Return for each input the columns that define its buckets, in the same order; None if no split is possible."""
     traces = sorted({tuple(sorted(cut.trace)) for cut in _Trace(query).cuts(query.root)})
     if not traces:
         return None
@@ -58,35 +58,35 @@ def partitioning(query: Query) -> dict[str, tuple[str, ...]] | None:
 
 
 class _Trace:
-    def __init__(self, query: Query) -> None:
+    def __init__(self, query: EnginePlan) -> None:
         self.query = query
 
     def cuts(self, node: Node) -> list[Cut]:
-        """The columns by which everything up to this operator can be taken apart."""
+        """Return the columns by which all operators up to this one can be split."""
         match node:
             case Source():
                 return [] if node.numbered else list(self._source(node))
             case Numbered():
                 return []
             case Chained() | Piped() | Read() | Streamed() if node.meeting is not None:
-                return []  # how far any of their windows goes, all of them must know
+                return []  # all windows of a meeting must know the last boundary of any of them
             case Chained():
                 return _chain(node.chain, node.input)
             case Piped(child=child, steps=given):
                 return _through(self.cuts(child), given)
-            case Over(child=child, step=Project(items=items)):
+            case Over(child=child, step=ProjectStep(items=items)):
                 return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in items], lost=True))
-            case Over(child=child, step=Aggregate(group=group)):
+            case Over(child=child, step=AggregateStep(group=group)):
                 return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in group], lost=False))
-            case Over(child=child, step=Window() as window) if not window.is_range:
+            case Over(child=child, step=WindowStep() as window) if not window.is_range:
                 counts = set(window.by) & set(window.count_by)
                 shared = set(window.by) if window.every == steps.ONE_TUPLE else counts
                 return [cut for cut in self.cuts(child) if cut.column in shared]
-            case Over(child=child, step=Distinct()):
+            case Over(child=child, step=DistinctStep()):
                 return [cut for cut in self.cuts(child) if cut.column is not None]
-            case Union() | Minus():
+            case UnionLogs() | MinusLogs():
                 return list(self._by_position(node))
-            case Join():
+            case JoinLogs():
                 return list(self._joined(node))
             case _:
                 return self.cuts(node.child)
@@ -99,16 +99,19 @@ class _Trace:
             if (given.change_type is None or keyed) and kind not in FLOATS:
                 yield Cut(frozenset({(node.input, name)}), name)
 
-    def _by_position(self, node: Union | Minus) -> Iterator[Cut]:
-        """EXCEPT needs what is equal together; UNION needs nothing, but what stands above may."""
+    def _by_position(self, node: UnionLogs | MinusLogs) -> Iterator[Cut]:
+        """Return the columns that both sides can be split by.
+
+        EXCEPT needs equal tuples in one bucket. UNION does not, but an operator above it may.
+        """
         left, right = names(self.query, node.left), names(self.query, node.right)
         for one, two in product(self.cuts(node.left), self.cuts(node.right)):
             known = one.column is not None and two.column is not None
             same = known and left.index(str(one.column)) == right.index(str(two.column))
-            if same or isinstance(node, Union):
+            if same or isinstance(node, UnionLogs):
                 yield from self._merged(one, two, [one.column if same else None])
 
-    def _joined(self, node: Join) -> Iterator[Cut]:
+    def _joined(self, node: JoinLogs) -> Iterator[Cut]:
         left, right = names(self.query, node.left), names(self.query, node.right)
         pairs = {(_column(one), _column(two)) for one, two in node.on}
         for one, two in product(self.cuts(node.left), self.cuts(node.right)):
@@ -117,7 +120,10 @@ class _Trace:
                 yield from self._merged(one, two, [node.columns[place] for place in places])
 
     def _merged(self, one: Cut, two: Cut, columns: Iterable[str | None]) -> Iterator[Cut]:
-        """Both traces as one, if each input has one column in it and all have one type: equal values are alike then."""
+        """Merge two traces, if the result has one column of each input and all have one type.
+
+        Equal values of different types may be in different buckets.
+        """
         trace = one.trace | two.trace
         kinds = {dict(self.query.inputs[name].columns)[column] for name, column in trace}
         if len(kinds) == 1 and len(trace) == len({name for name, _ in trace}):
@@ -125,36 +131,36 @@ class _Trace:
 
 
 def _chain(chain: Chain, name: str) -> list[Cut]:
-    """The columns by which a chain can be taken apart: those of every group, and of every part of what counts rows."""
+    """Return the columns by which a chain can be split: those of all its groups, and of the parts that count rows."""
     kept = [column for column, kind in chain.input.columns if kind not in FLOATS]
     return _through([Cut(frozenset({(name, column)}), column) for column in kept], chain.steps)
 
 
 def _through(cuts: list[Cut], given: Sequence[steps.Step]) -> list[Cut]:
-    """What is left of the columns after some steps of a chain; none where every row has its number."""
+    """Return the columns by which the steps can still be split; none if a step reads the numbers of rows."""
     if any(ROW_NUMBER in marks_of(tree) for step in given for tree in trees_of(step)):
         return []
     for step in given:
         match step:
-            case steps.Project(items=items):
+            case steps.ProjectStep(items=items):
                 cuts = list(_renamed(cuts, [(item.name, item.tree) for item in items], lost=True))
-            case steps.Aggregate(group=group):
+            case steps.AggregateStep(group=group):
                 cuts = list(_renamed(cuts, [(item.name, item.tree) for item in group], lost=False))
-            case steps.Window(range=length, every=every) if every.is_time and not length.is_time:
-                return []  # the last rows stand at every boundary up to the last row of all, of whichever part
-            case steps.Window(range=length, every=every, by=by, count_by=count_by):
+            case steps.WindowStep(range=length, every=every) if every.is_time and not length.is_time:
+                return []  # the window is evaluated at every boundary up to the last row of all parts
+            case steps.WindowStep(range=length, every=every, by=by, count_by=count_by):
                 counted = set(by) & set(count_by) if not every.is_time and every.amount > 1 else set(by)
                 free = length.is_time and (every.is_time or every.amount == 1)
                 cuts = [cut for cut in cuts if free or cut.column in counted]
-            case steps.Frequency(by=by, strict=strict):
+            case steps.FrequencyStep(by=by, strict=strict):
                 cuts = [cut for cut in cuts if strict or cut.column in by]
-            case steps.Distinct():
+            case steps.DistinctStep():
                 cuts = [cut for cut in cuts if cut.column is not None]
     return cuts
 
 
 def _renamed(cuts: Sequence[Cut], items: Sequence[tuple[str, Tree]], lost: bool) -> Iterator[Cut]:
-    """The columns under their new names; with `lost`, those without one still take the inputs apart."""
+    """Return the columns under their new names; with `lost`, also those without a new name."""
     for cut in cuts:
         found = [name for name, tree in items if cut.column is not None and _column(tree) == cut.column]
         yield from (Cut(cut.trace, name) for name in found)
@@ -166,8 +172,8 @@ def _column(tree: Tree) -> str | None:
     return str(tree[1]) if tree[0] == "column" else None
 
 
-def names(query: Query, node: Node) -> list[str]:
-    """The columns of an operator, in order."""
+def names(query: EnginePlan, node: Node) -> list[str]:
+    """Return the columns of an operator, in order."""
     match node:
         case Source(input=name):
             return query.inputs[name].names
@@ -177,9 +183,9 @@ def names(query: Query, node: Node) -> list[str]:
             return columns_after(names(query, child), given)
         case Over(child=child, step=step):
             return columns_after(names(query, child), (step,))
-        case Join(columns=columns):
+        case JoinLogs(columns=columns):
             return list(columns)
-        case Union(left=left) | Minus(left=left):
+        case UnionLogs(left=left) | MinusLogs(left=left):
             return names(query, left)
         case _:
             return names(query, node.child)

@@ -53,7 +53,7 @@ class Store:
 
     @property
     def size(self) -> int:
-        """The number of rows in the segments."""
+        """Return the number of rows in the segments."""
         return sum(segment.size for segment in self.segments)
 
     def add(self, rows: pa.RecordBatch) -> Store:

@@ -36,7 +36,7 @@ class State:
 
     @property
     def rows(self) -> int:
-        """The number of rows in segments."""
+        """Return the number of rows in all segments."""
         return sum(store.size for store in self.stores.values())
 
     def names(self) -> list[str]:

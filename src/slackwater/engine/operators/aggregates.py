@@ -1,4 +1,4 @@
-"""The aggregates of a query, taken apart into what computes them: sums, extremes, distinct values, first and last."""
+"""The aggregates of a query, split into the structures that compute them: sums, extremes, distinct values and ends."""
 
 from __future__ import annotations
 
@@ -26,12 +26,15 @@ from slackwater.errors import QueryError
 
 SUMS = "sums"
 Fresh = dict[str, pa.RecordBatch]
-"""New entries for each part of the computation, by its name."""
+"""New entries for each structure, by its name."""
 
 
 @dataclass(slots=True)
 class Found:
-    """What was computed at the points: sums, the others by name, and the arguments of the points' own rows."""
+    """The values at the points: the sums, those of the other structures by name, and the arguments of the points' rows.
+
+    `own` is read only if every point is a row.
+    """
 
     sums: Tally
     others: dict[str, Any]
@@ -43,13 +46,13 @@ Read = Callable[[Found], pa.Array]
 
 
 class Aggregates:
-    """All calls of one aggregate over rows like `sample`, which has the columns and no rows.
+    """All calls of one aggregate. `sample` has the columns of its input and no rows.
 
-    At instants (`partial`) rows that come and go together are kept as one. At rows, every point is a row.
+    With `partial`, windows are evaluated at instants, and rows that enter and leave together are kept as one entry.
+    Otherwise they are evaluated at rows: every point is a row. `mixed` says that rows may not come in sequence.
     """
 
     def __init__(self, name: str, calls: Sequence[Call], sample: Rows, partial: bool, mixed: bool = False) -> None:
-        """`mixed` if rows do not come in sequence."""
         self.name = name
         self.partial = partial
         self.mixed = mixed
@@ -66,14 +69,14 @@ class Aggregates:
         )
 
     def evaluated(self, rows: Rows) -> pa.RecordBatch:
-        """The arguments of all calls; with the place in the sequence, where that is needed and known."""
+        """Return the arguments of all calls; for FIRST and LAST also the columns of the sequence order, if known."""
         columns: dict[str, Any] = self.arguments.evaluated(rows)
         if any(isinstance(other, Ends) for other in self.others.values()):
             columns |= {name: rows.marks[name] for name in (TIME, ARRIVAL, POSITION) if name in rows.marks}
         return table(columns or {TIME: rows.time})
 
     def entries(self, base: pa.RecordBatch, arguments: pa.RecordBatch) -> Fresh:
-        """New entries for all parts."""
+        """Return new entries for all structures."""
         fresh = {} if self.sums is None else {SUMS: self.sums.entries(base, arguments)}
         for name, other in self.others.items():
             entries = other.entries(base, arguments)
@@ -81,11 +84,11 @@ class Aggregates:
         return fresh
 
     def merger(self, name: str) -> Merge:
-        """What makes one of the entries of a part that come and go together."""
+        """Return the function that merges the entries of a structure that enter and leave together."""
         return self.others[name].merged if self.sums is None or name != SUMS else self.sums.merged
 
     def expire(self, memory: Memory, clock: ExitClock) -> pa.RecordBatch | None:
-        """The entries of the sums that leave."""
+        """Remove the entries that leave from the sums and return them."""
         return None if self.sums is None else self.sums.expire(memory, clock)
 
     def step(
@@ -98,9 +101,9 @@ class Aggregates:
         known: Bools,
         size: int,
     ) -> Found:
-        """What there is to know at the points; then what is new is kept.
+        """Return the values of all structures at the points, and keep the new entries.
 
-        `known` are the codes whose groups had entries before, `size` is how many codes there are now.
+        `known` says for each code whether its group had entries before; `size` is the current number of codes.
         """
         mixed = self.mixed
         sums = {} if self.sums is None else self.sums.step(memory, clock, gone, fresh[SUMS], points, size, mixed)
@@ -115,11 +118,11 @@ class Aggregates:
         return Found(sums, others)
 
     def columns(self, found: Found) -> list[pa.Array]:
-        """The values of the calls."""
+        """Return the values of the calls in their types."""
         return [read(found).cast(kind) for read, kind in zip(self.readers, self.types, strict=True)]
 
     def _reader(self, call: Call) -> Read:
-        """What reads a call's value; what computes it is added to the parts that need be kept."""
+        """Return the function that reads the value of a call, and add the structure that computes it."""
         given = [self.arguments.column(tree) for tree in call.arguments]
         function = call.function
         if call.distinct and function == "count":
@@ -130,7 +133,7 @@ class Aggregates:
             least = LEAST[function]
             return self._other(Extremes(f"{self.name}.{'min' if least else 'max'}.{given[0]}", given[0], least))
         if function == "last" and not call.ignore_nulls and not self.partial:
-            return lambda found: found.own.column(given[0])  # of a row's own group that row is the last
+            return lambda found: found.own.column(given[0])  # each row is the last one of its group at its own point
         if function in ("first", "last"):
             name = f"{self.name}.{function}{'.known' if call.ignore_nulls else ''}.{given[0]}"
             if function == "first" and not self.mixed:
@@ -150,7 +153,7 @@ class Aggregates:
         return lambda found: read(found.sums)
 
     def _nothing(self) -> Found:
-        """What is known where there is no point at all: enough to tell the types."""
+        """Return the values at no points, from which the types of the calls are read."""
         none = self.evaluated(self._sample)
         others: dict[str, Any] = {}
         for name, other in self.others.items():
@@ -162,16 +165,16 @@ def _array(values: Ints | pa.Array) -> pa.Array:
     return pa.array(values) if isinstance(values, np.ndarray) else values
 
 
-# The arguments of aggregate calls: each evaluated into one column, and what of it is summed.
+# The arguments of aggregate calls: each is evaluated into one column, which may be counted, summed or squared.
 
 
 LEAST = {"min": True, "max": False, "bool_and": True, "bool_or": False}
-"""The functions that are an extreme of their group, and whether it is the least."""
+"""The functions that return an extreme of their group; True for the least value, False for the greatest."""
 SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
 
 
 class Arguments:
-    """The columns that calls over rows like `sample`, which has the columns and no rows, need."""
+    """The argument columns of calls. `sample` has the columns of their input and no rows."""
 
     def __init__(self, sample: Rows) -> None:
         self.trees: dict[str, Tree] = {}
@@ -180,11 +183,11 @@ class Arguments:
         self._sample = sample
 
     def evaluated(self, rows: Rows) -> dict[str, pa.Array]:
-        """All of them over rows."""
+        """Return all argument columns for these rows."""
         return {name: evaluate(tree, rows) for name, tree in self.trees.items()}
 
     def column(self, tree: Tree) -> str:
-        """The column that an argument is evaluated into; equal arguments share one."""
+        """Return the name of the column of an argument; equal arguments share one column."""
         known = {each: name for name, each in self.trees.items()}
         name = known.get(tree, f"a{len(self.trees)}")
         self.trees[name] = tree
@@ -192,7 +195,7 @@ class Arguments:
         return name
 
     def summed(self, function: str, name: str | None) -> Callable[[Tally], pa.Array]:
-        """What reads the value of a function from sums; without a column it counts rows."""
+        """Return the function that reads the value of a call from the sums; without a column it counts rows."""
         if name is None:
             return lambda sums: finished(function, sums, None, None)
         if function != "count" and pa.types.is_string(self.kinds[name]):

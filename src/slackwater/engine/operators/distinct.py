@@ -36,7 +36,7 @@ class DistinctCounts:
         return picked(entries, known)
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """Return one entry for each value of those that enter and leave together."""
+        """Return entries without duplicates: one per value among entries that enter and leave together."""
         if not entries.num_rows:
             return entries
         _, first = dense([entries.column(name) for name in (CODE, ENTER, EXIT)] + self._values(entries))

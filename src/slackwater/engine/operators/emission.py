@@ -1,4 +1,4 @@
-"""What instants yield: every group that their windows hold, in the order of their keys, or every row."""
+"""The result rows of instants: every group in their windows, sorted by key, or every row in their windows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.instants import Schedule, changes, repeated, spread
 
 
-def groups_emitted(memory: Memory, grouping: Grouping, schedule: Schedule, known: Bools, fresh: Fresh) -> Rows:
-    """The result rows of the instants of a batch; `known` are the codes of groups that had entries before it."""
+def emit_groups(memory: Memory, grouping: Grouping, schedule: Schedule, known: Bools, fresh: Fresh) -> Rows:
+    """Return the result rows of the instants of a batch; `known` says which codes had entries before the batch."""
     groups, aggregates, clock = grouping.groups, grouping.aggregates, schedule.clock
     parts = groups.parts(memory)
     gone = aggregates.expire(memory, clock)
@@ -35,24 +35,24 @@ def groups_emitted(memory: Memory, grouping: Grouping, schedule: Schedule, known
     code = points.code[place]
     calls = [column.take(pa.array(place)) for column in aggregates.columns(found)]
     part = dense(keys[: len(grouping.by)])[0][code] if grouping.by else np.zeros(len(code), np.int64)
-    instants = marked(schedule, ordinal, part)
+    instants = mark_instants(schedule, ordinal, part)
     return grouping.result([key.take(pa.array(code)) for key in keys], calls, instants)
 
 
-def marked(schedule: Schedule, ordinal: Ints, part: Ints) -> Rows:
-    """The instants of result rows, as rows without columns: their time and marks, and which instant each is of."""
+def mark_instants(schedule: Schedule, ordinal: Ints, part: Ints) -> Rows:
+    """Return the time and marks of result rows as rows without columns, with a number for each instant."""
     number = np.cumsum(firsts(schedule.order(ordinal), part), dtype=np.int64)
     return schedule.marks(ordinal).marked(INSTANT, number)
 
 
-def arranged(order: Ints, rank: Ints) -> Index:
-    """By the place of the instant, then by rank."""
+def order_by_instant(order: Ints, rank: Ints) -> Index:
+    """Return the order of rows by the place of their instant, then by rank."""
     by_rank = stable(rank)
     return by_rank[stable(order[by_rank])]
 
 
 def _ranks(keys: list[pa.Array], code: Ints) -> Ints:
-    """By code, the place of its key among the keys of those that are there."""
+    """Return for each code in `code` the rank of its key among the keys of these codes; 0 for other codes."""
     if not keys:
         return np.zeros(1, np.int64)
     rank = np.zeros(len(keys[0]), np.int64)
@@ -63,9 +63,9 @@ def _ranks(keys: list[pa.Array], code: Ints) -> Ints:
     return rank
 
 
-# Windows without an aggregate at instants: every row that the window holds is emitted.
+# Windows without an aggregate at instants: every row in the window is emitted.
 #
-# Kept: the rows that are in the window of an instant to come, with all their columns.
+# Kept: the rows that are in the window of a later instant, with all their columns.
 
 
 class WindowRelation:
@@ -80,7 +80,10 @@ class WindowRelation:
         return pa.RecordBatch.from_arrays([*base.columns, *kept.columns], names=names)
 
     def step(self, memory: Memory, schedule: Schedule, new: pa.RecordBatch) -> tuple[Rows, Ints, Ints | None]:
-        """Each row once for every instant that holds it: the rows, the ordinals, the parts; in sequence order."""
+        """Return each row once for every instant whose window contains it, with the instant's ordinal and the part.
+
+        The rows are in sequence order.
+        """
         shelf = Shelf(memory, self.name, schedule.clock)
         pieces = shelf.with_new(new)
         every = aligned([piece.select(_kept(new)) for piece in pieces])

@@ -20,7 +20,7 @@ from slackwater.engine.columns.order import in_sequence
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.segments import aligned
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.emission import WindowRelation, arranged, groups_emitted, marked
+from slackwater.engine.operators.emission import WindowRelation, emit_groups, mark_instants, order_by_instant
 from slackwater.engine.operators.entries import (
     ARRIVAL,
     ENTER,
@@ -36,17 +36,17 @@ from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.instants import Schedule
 from slackwater.engine.operators.schedules import boundary_marks
 from slackwater.engine.operators.steps import Below, Span, below
-from slackwater.engine.plan import Aggregate, Step, Window
+from slackwater.engine.plan import AggregateStep, Step, WindowStep
 
 
 class SlideBoundaries:
     """The boundaries of a slide, and the panes between them."""
 
-    def __init__(self, window: Window) -> None:
+    def __init__(self, window: WindowStep) -> None:
         self.every, self.length = window.every.amount, window.range.amount
 
     def panes(self, time: Ints) -> tuple[Ints, Ints]:
-        """Return the ordinals of the first boundary whose extent contains a row, and of the first one after these."""
+        """Return for each row the ordinals of the first extent that contains it, and of the first extent after it."""
         return time // self.every + 1, (time + self.length) // self.every + 1
 
     def schedule(self, span: Span) -> Schedule:
@@ -89,7 +89,9 @@ def waited(
 class ExtentGroups:
     """The groups of each extent, in each part of the columns `by`."""
 
-    def __init__(self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows) -> None:
+    def __init__(
+        self, name: str, window: WindowStep, inner: Sequence[Step], aggregate: AggregateStep, sample: Rows
+    ) -> None:
         self.name = name
         self.boundaries = SlideBoundaries(window)
         self.inner = list(inner)
@@ -107,13 +109,13 @@ class ExtentGroups:
             name: waited(memory, f"{self.name}.waiting.{name}", entries, schedule, aggregates.merger(name))
             for name, entries in fresh.items()
         }
-        return groups_emitted(memory, self.grouping, schedule, known, ready), span
+        return emit_groups(memory, self.grouping, schedule, known, ready), span
 
 
 class ExtentRows:
     """The rows of extents. At one boundary, rows are ordered by the key of their part, then in sequence order."""
 
-    def __init__(self, name: str, window: Window, inner: Sequence[Step]) -> None:
+    def __init__(self, name: str, window: WindowStep, inner: Sequence[Step]) -> None:
         self.name = name
         self.by = window.by
         self.boundaries = SlideBoundaries(window)
@@ -132,8 +134,8 @@ class ExtentRows:
         order = in_sequence(out.time, *(out.marks[name].to_numpy() for name in (ARRIVAL, POSITION)))
         order = np.arange(len(out)) if order is None else order
         part = self._parts(out)
-        order = order[arranged(ordinal[order], part[order])]
-        return marked(schedule, ordinal[order], part[order]).holding(out.at(order).batch), span
+        order = order[order_by_instant(ordinal[order], part[order])]
+        return mark_instants(schedule, ordinal[order], part[order]).holding(out.at(order).batch), span
 
     def _parts(self, out: Rows) -> Ints:
         """Return the part of each row, numbered in the order of the keys."""

@@ -1,7 +1,7 @@
 """GROUP BY over a window: which group a row belongs to, and the result rows of groups.
 
-The groups of a partitioned window are those of its parts: the key is the partition columns and the group's items. An
-item that depends on the instant alone (`window_end`) is the same for all rows there, and is no part of the key.
+In a partitioned window, the key of a group is the partition columns and the GROUP BY items. An item that depends on the
+instant alone (`window_end`) is the same for all rows of the instant, and is no part of the key.
 """
 
 from __future__ import annotations
@@ -18,29 +18,32 @@ from slackwater.engine.expressions.evaluate import columns_of, evaluate, marks_o
 from slackwater.engine.operators.aggregates import Aggregates
 from slackwater.engine.operators.groups import Groups
 from slackwater.engine.operators.steps import Below, below
-from slackwater.engine.plan import Aggregate, Item, Project, Step, trees_of
+from slackwater.engine.plan import AggregateStep, NamedTree, ProjectStep, Step, trees_of
 from slackwater.errors import QueryError
 
 
 class Grouping:
-    """The filters and projections below an aggregate, its groups and its calls."""
+    """The groups and calls of an aggregate over a window.
+
+    `parts` has the codes of the partition columns, if the window has such columns. `mixed` says that rows may not come
+    in sequence.
+    """
 
     def __init__(
         self,
         name: str,
         by: Sequence[str],
         inner: Sequence[Step],
-        aggregate: Aggregate,
+        aggregate: AggregateStep,
         sample: Rows,
         partial: bool,
         parts: Keys | None = None,
         mixed: bool = False,
     ) -> None:
-        """`parts`: the codes of the partition columns, if the window has them; `mixed`: rows are not in sequence."""
         refuse_marks(inner, aggregate)
         self.by = list(by)
         self.items = aggregate.group
-        projected = any(isinstance(step, Project) for step in inner)
+        projected = any(isinstance(step, ProjectStep) for step in inner)
         known = {} if projected else {name: place for place, name in enumerate(by)}
         self.keyed = [item for item in aggregate.group if not is_mark(item) and _name(item) not in known]
         places = iter(range(len(by), len(by) + len(self.keyed)))
@@ -56,12 +59,12 @@ class Grouping:
         self.names = [*(item.name for item in aggregate.group), *(call.name for call in aggregate.calls)]
 
     def keys(self, left: Below) -> list[pa.Array]:
-        """The key columns: partition columns of the stream, then the items."""
+        """Return the key columns: the partition columns of the stream, then the GROUP BY items that are keys."""
         parts = [left.column(name) for name in self.by]
         return [normal(column) for column in [*parts, *(evaluate(item.tree, left.rows) for item in self.keyed)]]
 
     def result(self, keys: Sequence[pa.Array], calls: Sequence[pa.Array], instants: Rows) -> Rows:
-        """Result rows from key columns and calls, with the marks and times of the instants."""
+        """Return result rows from key columns and calls, with the marks and times of the instants."""
         pairs = zip(self.items, self.places, strict=True)
         columns = [evaluate(item.tree, instants) if place < 0 else keys[place] for item, place in pairs]
         group = [column.cast(kind) for column, kind in zip(columns, self.kinds, strict=True)]
@@ -69,29 +72,32 @@ class Grouping:
         return _by_key(rows, keys) if self.ordered and not ordering(rows) else rows
 
     def nothing(self, instants: Rows) -> Rows:
-        """No result rows."""
+        """Return an empty result with the columns of result rows."""
         calls = [pa.array([], kind) for kind in self.aggregates.types]
         return self.result([pa.array([], kind) for kind in self.groups.keys.types], calls, instants)
 
 
 def _by_key(rows: Rows, keys: Sequence[pa.Array]) -> Rows:
-    """At a boundary the order is that of the keys. (At a row it is that row's: all of its instant is in one bucket.)"""
+    """Mark the result rows of a boundary with their keys, by which they are ordered across buckets.
+
+    The result rows of a row need no mark: all rows of its instant are in one bucket.
+    """
     marks = {f"{ORDER}{place}": key for place, key in enumerate(keys)}
     return Rows(rows.batch, rows.time, {**rows.marks, **marks})
 
 
-def _name(item: Item) -> str:
-    """The column that an item is, if it is one as it stands."""
+def _name(item: NamedTree) -> str:
+    """Return the name of the column if an item is a plain column, else an empty text."""
     return str(item.tree[1]) if item.tree[0] == "column" else ""
 
 
-def is_mark(item: Item) -> bool:
-    """Whether an item says something of the instant alone, which is the same for all rows there."""
+def is_mark(item: NamedTree) -> bool:
+    """Return whether an item depends on the instant alone, and so is the same for all of its rows."""
     return bool(marks_of(item.tree)) and not columns_of(item.tree)
 
 
-def refuse_marks(inner: Sequence[Step], aggregate: Aggregate) -> None:
-    """Below an aggregate the marks would have to be those of every instant that a row is in."""
+def refuse_marks(inner: Sequence[Step], aggregate: AggregateStep) -> None:
+    """Raise an error if a mark such as `window_end` is used below an aggregate, where a row is in several instants."""
     trees = [tree for call in aggregate.calls for tree in call.arguments]
     trees += [item.tree for item in aggregate.group if not is_mark(item)]
     trees += [tree for step in inner for tree in trees_of(step)]

@@ -14,10 +14,12 @@ from slackwater.engine.columns.state import Memory
 
 
 class Groups:
-    """Groups that live as long as one of their entries. Afterwards their codes are reused."""
+    """Groups that live as long as one of their entries. Afterwards their codes are reused.
+
+    With `parts`, every part of the stream is a group and its code is that of the part.
+    """
 
     def __init__(self, name: str, types: Sequence[pa.DataType], parts: Keys | None = None) -> None:
-        """With `parts` every part is a group, with the code of the part."""
         self.keys = parts or Keys(name, types)
         self.name = name
         self.own = parts is None

@@ -1,7 +1,7 @@
 """The entry of a chain: rows wait until the punctuation has passed them, and leave in sequence order.
 
-Language.md, "Batches, late and lost": a row is lost to what goes by its place if rows at its time were released in an
-earlier batch, that is if its time is before the punctuation of that batch.
+Operators that depend on the sequence of rows lose a row whose time is before the punctuation of an earlier batch: rows
+at that time were released then (docs/semantics.md, "Batches, late and lost").
 
 The flush of a changelog releases every row and stops time at the newest row that is not suspect. Rows beyond that time
 leave at that time, in the order of their arrival.
@@ -26,9 +26,12 @@ from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Input
 
 
-def entered(memory: Memory, stream: Input, batch: pa.RecordBatch, name: str = "arrived") -> Rows:
-    """The rows of a batch that have an event time, with their arrival (NULL before any) and their position."""
-    batch = typed(batch, stream.schema)
+def enter_rows(memory: Memory, stream: Input, batch: pa.RecordBatch, name: str = "arrived") -> Rows:
+    """Return the rows of a batch that have an event time, with their arrival and their position in the stream.
+
+    A NULL arrival comes before any other.
+    """
+    batch = cast_columns(batch, stream.schema)
     batch = picked(batch, valid(batch.column(stream.time)))
     first = memory.number(name)
     memory.put(name, first + batch.num_rows)
@@ -41,8 +44,8 @@ def entered(memory: Memory, stream: Input, batch: pa.RecordBatch, name: str = "a
     return Rows(batch, ints(batch.column(stream.time)), {ARRIVAL: pa.array(came), POSITION: pa.array(position)})
 
 
-def typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The columns of the chain in their types, whatever else a host sends and in which time zone."""
+def cast_columns(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return the columns of the schema in their types; a host may send other columns and other time zones."""
     columns = [batch.column(field.name) for field in schema]
     cast = [
         column if column.type == field.type else column.cast(field.type)
@@ -53,17 +56,17 @@ def typed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 HOLD = "hold"
 CYCLE = "cycle"
-"""The number that a row of a cycle has in the stream; how many rows the stream has had is in memory, `hold.last`."""
+"""The mark with the number of a row in the stream. The number of all rows so far is in memory, as `hold.last`."""
 
 
 class Cycle(NamedTuple):
-    """Of every so many rows of the stream, the last so many: CSQL's jump_to where a window is shorter than its jump."""
+    """The `last` rows of `every` so many rows of the stream: CSQL's jump_to for a window shorter than its jump."""
 
     every: int
     last: int
 
     def places(self, before: int, count: int) -> Ints:
-        """Which of `count` rows, `before` having been there, are of the cycle.
+        """Return which of the next `count` rows are in the cycle, after `before` rows of the stream.
 
         >>> Cycle(5, 2).places(4, 10).tolist()
         [0, 4, 5, 9]
@@ -74,10 +77,10 @@ class Cycle(NamedTuple):
 
 
 class RowHold:
-    """Rows in any order in, rows in sequence out, numbered if anyone asks for their numbers.
+    """Takes rows in any order and returns them in sequence order; with `numbered`, marked with their numbers.
 
-    With a cycle only its rows leave, numbered: what stands above needs no others, and they are not even put in order.
-    With `came` they say when they arrived.
+    With a cycle, only the rows of the cycle are returned, numbered, and no other row is sorted into place. With `came`,
+    rows are marked with their arrival.
     """
 
     def __init__(self, name: str, numbered: bool, cycle: Cycle | None = None, came: bool = False) -> None:

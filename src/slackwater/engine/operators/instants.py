@@ -19,7 +19,7 @@ from slackwater.engine.operators.entries import CODE, ENTER, ExitClock, Points, 
 from slackwater.errors import RunError
 
 MOST = 1 << 28
-"""The most result rows of a batch. Larger: a batch may take more of the worker's memory before it is refused."""
+"""The most result rows of a batch. With a larger value, a batch may take more memory of the worker before it fails."""
 
 
 @dataclass(frozen=True, slots=True)

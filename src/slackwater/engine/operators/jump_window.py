@@ -15,17 +15,17 @@ from slackwater.engine.columns.arrays import Bools
 from slackwater.engine.columns.keys import ranked
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.emission import WindowRelation, arranged, groups_emitted, marked
+from slackwater.engine.operators.emission import WindowRelation, emit_groups, mark_instants, order_by_instant
 from slackwater.engine.operators.entries import base
 from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.schedules import AtBoundaries, AtEveryNth, AtRows, Scheduled
-from slackwater.engine.operators.steps import Below, Span, applied, below
-from slackwater.engine.plan import Aggregate, Step, Window
+from slackwater.engine.operators.steps import Below, Span, apply_steps, below
+from slackwater.engine.plan import AggregateStep, Step, WindowStep
 
 SEQUENCE = "sequence"
 
 
-def when(name: str, window: Window, sample: Rows) -> AtRows | AtEveryNth | AtBoundaries:
+def when(name: str, window: WindowStep, sample: Rows) -> AtRows | AtEveryNth | AtBoundaries:
     """Return the schedule that says when a jumping window is evaluated."""
     if window.every.is_time and not window.strict:
         return AtBoundaries(name, window, sample)
@@ -53,7 +53,9 @@ def useful(scheduled: Scheduled) -> Bools:
 class JumpGroups:
     """The groups of jumping windows at their instants."""
 
-    def __init__(self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows) -> None:
+    def __init__(
+        self, name: str, window: WindowStep, inner: Sequence[Step], aggregate: AggregateStep, sample: Rows
+    ) -> None:
         self.when = when(name, window, sample)
         self.inner = list(inner)
         self.grouping = Grouping(name, window.by, inner, aggregate, sample, True, self.when.parts.keys)
@@ -66,19 +68,19 @@ class JumpGroups:
         groups.note(memory, code, some.exits, some.part, before)
         entries = base(code, some.enter, some.exits, some.part)
         fresh = aggregates.entries(entries, aggregates.evaluated(left.rows))
-        return groups_emitted(memory, self.grouping, some.schedule, known, fresh), span
+        return emit_groups(memory, self.grouping, some.schedule, known, fresh), span
 
 
 class JumpRows:
     """The rows of jumping windows at their instants. At a boundary the order is by part, or the sequence if `whole`."""
 
-    def __init__(self, name: str, window: Window, inner: Sequence[Step], sample: Rows) -> None:
+    def __init__(self, name: str, window: WindowStep, inner: Sequence[Step], sample: Rows) -> None:
         self.when = when(name, window, sample)
         self.inner = list(inner)
         self.name, self.whole = name, window.whole
         self.by_part = isinstance(self.when, AtBoundaries) and bool(window.by) and not window.whole
         self.relation = WindowRelation(f"{name}.rows")
-        self.sample = applied(inner, sample)
+        self.sample = apply_steps(inner, sample)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         placed = Rows(rows.batch, rows.time, self._places(memory, len(rows)))
@@ -88,8 +90,8 @@ class JumpRows:
         rank = np.zeros(len(out), np.int64)
         if self.by_part and part is not None:
             rank = ranked(self.when.parts.keys.columns(memory))[part]
-        order = arranged(some.schedule.order(ordinal), out.marks[SEQUENCE].to_numpy() if self.whole else rank)
-        return marked(some.schedule, ordinal[order], rank[order]).holding(out.at(order).batch), span
+        order = order_by_instant(some.schedule.order(ordinal), out.marks[SEQUENCE].to_numpy() if self.whole else rank)
+        return mark_instants(some.schedule, ordinal[order], rank[order]).holding(out.at(order).batch), span
 
     def _places(self, memory: Memory, count: int) -> dict[str, pa.Array]:
         """Return the places of rows in the sequence, if they are emitted in that order across parts."""

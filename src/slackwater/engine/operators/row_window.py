@@ -21,14 +21,14 @@ from slackwater.engine.operators.entries import ExitClock, Points, base
 from slackwater.engine.operators.grouping import Grouping
 from slackwater.engine.operators.groups import Parts
 from slackwater.engine.operators.schedules import counting
-from slackwater.engine.operators.steps import Span, applied, below
-from slackwater.engine.plan import Aggregate, Step, Window
+from slackwater.engine.operators.steps import Span, apply_steps, below
+from slackwater.engine.plan import AggregateStep, Step, WindowStep
 
 
 class RowStream:
     """A window without an aggregate: a row yields itself, with its number in its part if `numbered`."""
 
-    def __init__(self, name: str, window: Window, inner: Sequence[Step], sample: Rows, numbered: bool) -> None:
+    def __init__(self, name: str, window: WindowStep, inner: Sequence[Step], sample: Rows, numbered: bool) -> None:
         self.by = window.by
         self.inner = list(inner)
         self.numbered = numbered
@@ -38,14 +38,20 @@ class RowStream:
         if self.numbered:
             part = self.parts.encode(memory, [rows.column(name) for name in self.by], len(rows))
             rows = rows.marked(ROW_NUMBER, self.parts.number(memory, part))
-        return applied(self.inner, rows), span
+        return apply_steps(self.inner, rows), span
 
 
 class RowWindow:
     """`RANGE r` or `RANGE n TUPLES` of each part, the filters and projections above it, and its aggregate."""
 
     def __init__(
-        self, name: str, window: Window, inner: Sequence[Step], aggregate: Aggregate, sample: Rows, numbered: bool
+        self,
+        name: str,
+        window: WindowStep,
+        inner: Sequence[Step],
+        aggregate: AggregateStep,
+        sample: Rows,
+        numbered: bool,
     ) -> None:
         self.window = window
         self.inner = list(inner)

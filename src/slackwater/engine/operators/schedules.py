@@ -22,7 +22,7 @@ from slackwater.engine.operators.groups import Parts
 from slackwater.engine.operators.hold import CYCLE, HOLD
 from slackwater.engine.operators.instants import Schedule
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import Window
+from slackwater.engine.plan import WindowStep
 
 
 def counting(before: Ints, now: Ints, parted: bool, resolve: Resolve = unresolved) -> ExitClock:
@@ -46,7 +46,7 @@ class AtRows:
     Kept: the counts of the parts.
     """
 
-    def __init__(self, name: str, window: Window, sample: Rows) -> None:
+    def __init__(self, name: str, window: WindowStep, sample: Rows) -> None:
         self.window = window
         self.parts = Parts(f"{name}.parts", [sample.column(each).type for each in window.by])
         own = window.count_by != window.by and not window.strict
@@ -99,7 +99,7 @@ class AtRows:
 
     @property
     def _regular(self) -> bool:
-        """Whether every n-th row of a part is an instant."""
+        """Return whether every n-th row of a part is an instant."""
         return self.counts is None and not self.window.strict
 
     def _exits(self, rows: Rows, number: Ints) -> Ints:
@@ -126,7 +126,7 @@ class AtBoundaries:
     Kept: the counts of the parts, and the greatest time.
     """
 
-    def __init__(self, name: str, window: Window, sample: Rows) -> None:
+    def __init__(self, name: str, window: WindowStep, sample: Rows) -> None:
         self.window = window
         self.name = name
         self.parts = Parts(f"{name}.parts", [sample.column(each).type for each in window.by])
@@ -206,7 +206,7 @@ def runs(first: int, count: int, every: int) -> tuple[Ints, Ints]:
 class AtEveryNth:
     """Instants at rows n, 2n, ... of the stream. Kept: the count of its rows."""
 
-    def __init__(self, name: str, window: Window) -> None:
+    def __init__(self, name: str, window: WindowStep) -> None:
         self.window = window
         self.every, self.length = window.every.amount, window.range.amount
         self.parts = Parts(f"{name}.parts", [])

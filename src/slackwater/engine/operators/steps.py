@@ -1,4 +1,4 @@
-"""Operators that look at one row at a time: filters, projections; and the sampling of rows by frequency."""
+"""Operators over single rows: filters and projections, numbering, FREQUENCY over a stream, and DISTINCT."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from slackwater.engine.columns.keys import dense, normal, ranked
 from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.columns.rows import INSTANT, ROW_NUMBER, TIME, Rows, after, caused, packed, unordered, unpacked
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.columns.types import known_type
+from slackwater.engine.columns.types import arrow_type, known_type
 from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.engine.operators.groups import Parts
-from slackwater.engine.plan import Filter, Frequency, Item, Project, Step
+from slackwater.engine.plan import FilterStep, FrequencyStep, NamedTree, ProjectStep, Step
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The punctuations of a stream between which rows come: `before` of the batch before, `now` of this one.
+    """The punctuation of the batch before (`before`) and of this batch (`now`).
 
-    All rows of the stream before `now` have come, and none before `before` comes any more. Where other windows are read
-    together with one, `reach` is the last boundary of any: after a flush it says how long to go on. With `everything`
-    the rows from `now` on are released as well, at the last tick before `now`: the flush of a changelog.
+    All rows of the stream before `now` have come, and no row before `before` comes any more. If several windows are
+    read together, `reach` is the last boundary of any of them: a flush goes on until there. With `everything`, the
+    flush of a changelog, the rows from `now` on are released as well, at the last tick before `now`.
     """
 
     before: int
@@ -36,11 +36,11 @@ class Span:
 
     @classmethod
     def until(cls, before: int, punctuation: int, *, everything: bool) -> Span:
-        """The span up to a punctuation, which never goes back; if everything is released, there is time for it."""
+        """Return the span up to a punctuation, which never goes back; with `everything` at least one tick long."""
         return cls(before, max(before + everything, punctuation), everything=everything)
 
     def slotted(self, length: int) -> Span:
-        """The span of what is known only when a slot of this length has passed."""
+        """Return the span with both ends rounded down to slots of this length: a slot is known once it has passed."""
         return replace(self, before=_slot(self.before, length), now=_slot(self.now, length))
 
 
@@ -54,19 +54,19 @@ class RowOperator(Protocol):
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]: ...
 
 
-def applied(steps: Sequence[Step], rows: Rows) -> Rows:
-    """Filters and projections, one after the other."""
+def apply_steps(steps: Sequence[Step], rows: Rows) -> Rows:
+    """Apply filters and projections to rows, one after the other."""
     for step in steps:
         match step:
-            case Filter(condition=condition):
+            case FilterStep(condition=condition):
                 rows = rows.at(true(evaluate(condition, rows)))
-            case Project(items=items):
-                rows = rows.holding(projected(items, rows))
+            case ProjectStep(items=items):
+                rows = rows.holding(project_items(items, rows))
     return rows
 
 
-def projected(items: Sequence[Item], rows: Rows) -> pa.RecordBatch:
-    """The values of items over rows, in their types."""
+def project_items(items: Sequence[NamedTree], rows: Rows) -> pa.RecordBatch:
+    """Return the values of items over rows, in their types."""
     columns = {item.name: evaluate(item.tree, rows) for item in items}
     kinds = {item.name: known_type(item.type) for item in items}
     return table({name: each if (kind := kinds[name]) is None else each.cast(kind) for name, each in columns.items()})
@@ -79,7 +79,21 @@ class RowWise:
         self.steps = list(steps)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
-        return applied(self.steps, rows), span
+        return apply_steps(self.steps, rows), span
+
+
+class Computed:
+    """Columns that Spark has added to the rows. A sample, which has no rows, gets them here."""
+
+    def __init__(self, items: Sequence[NamedTree]) -> None:
+        self.items = items
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
+        batch = rows.batch
+        for item in self.items:
+            if item.name not in batch.schema.names:
+                batch = batch.append_column(item.name, pa.nulls(len(rows), arrow_type(item.type)))
+        return rows.holding(batch), span
 
 
 class Renumber:
@@ -98,7 +112,7 @@ class Renumber:
 class EveryNth:
     """FREQUENCY n TUPLES of a stream (CSQL 4.3). Kept: per part that is in the middle of a count, the count."""
 
-    def __init__(self, name: str, frequency: Frequency, sample: Rows) -> None:
+    def __init__(self, name: str, frequency: FrequencyStep, sample: Rows) -> None:
         self.by, self.every = frequency.by, frequency.every.amount
         self.parts = Parts(name, [sample.column(each).type for each in self.by], cycle=self.every)
 
@@ -112,7 +126,7 @@ class EveryNth:
 class AtMultiples:
     """The strict FREQUENCY f of CSQL 4.4: the rows whose time is a multiple of f. Nothing is kept."""
 
-    def __init__(self, frequency: Frequency) -> None:
+    def __init__(self, frequency: FrequencyStep) -> None:
         self.every = frequency.every.amount
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
@@ -125,7 +139,7 @@ class LastOfSlots:
     Kept: per part the last row so far of the slot that has not passed.
     """
 
-    def __init__(self, name: str, frequency: Frequency) -> None:
+    def __init__(self, name: str, frequency: FrequencyStep) -> None:
         self.name = name
         self.by, self.every = frequency.by, frequency.every.amount
 
@@ -145,7 +159,7 @@ class LastOfSlots:
         return every.at(last & ~stay), slots
 
     def _lasts(self, rows: Rows) -> Bools:
-        """The last row of each part and slot."""
+        """Return a mask of the last row of each part and slot."""
         last = np.zeros(len(rows), np.bool_)
         if len(rows):
             slot = rows.time // self.every
@@ -159,44 +173,47 @@ class LastOfSlots:
         return last
 
 
-# Rows below a window: what its filters and projections leave of them, and which row each one was.
+# Rows below an aggregate: the rows that filters and projections leave, and which row of the stream each one was.
 
 
 PLACE = "place"
 
 
 class Below(NamedTuple):
-    """The rows that are left, the rows of the stream, and the place of the former among the latter (None: all)."""
+    """The rows after filters and projections, and the rows of the stream.
+
+    `place` has for each row its place in the stream; None if no row was left out.
+    """
 
     rows: Rows
     stream: Rows
     place: Index | None
 
     def of(self, values: Ints) -> Ints:
-        """What belongs to the stream's rows, for those that are left."""
+        """Return values of the stream's rows for the rows that are left."""
         return values if self.place is None else values.take(self.place)
 
     def column(self, name: str) -> pa.Array:
-        """A column of the stream, for the rows that are left."""
+        """Return a column of the stream for the rows that are left."""
         column = self.stream.column(name)
         return column if self.place is None else column.take(pa.array(self.place))
 
 
 def below(inner: Sequence[Step], rows: Rows, seen: Bools | None = None) -> Below:
-    """Filters and projections over the rows, or over those that are to be seen."""
+    """Apply filters and projections to rows, or to those for which `seen` is true."""
     if not inner and (seen is None or seen.all()):
         return Below(rows, rows, None)
     marked = Rows(rows.batch, rows.time, {**rows.marks, PLACE: pa.array(np.arange(len(rows)))})
-    left = applied(inner, marked if seen is None else marked.at(seen))
+    left = apply_steps(inner, marked if seen is None else marked.at(seen))
     marks = {name: mark for name, mark in left.marks.items() if name != PLACE}
     return Below(Rows(left.batch, left.time, marks), rows, left.marks[PLACE].to_numpy())
 
 
-# DISTINCT over what an instant yields: each row once, in the order of its columns. Nothing is kept.
+# DISTINCT over the result rows of an instant: each row once, sorted by its columns. Nothing is kept.
 
 
 class Unique:
-    """The rows of an instant are all in one batch: equal ones are found there."""
+    """Removes equal rows of an instant. All rows of an instant come in one batch, so no state is needed."""
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         rows = unordered(rows)

@@ -52,7 +52,7 @@ class WindowSums:
         return self.merged(table(_columns(base) | tally(rows, self.arguments)))
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
-        """Return one entry for those that enter and leave together."""
+        """Return entries with one entry in place of all that enter and leave together."""
         if not self.partial or not entries.num_rows:
             return entries
         order, starts = runs_of(entries)
@@ -113,7 +113,7 @@ class WindowSums:
             memory.put_store(self.name, store.add(kept))
 
     def _dense(self, kept: pa.RecordBatch) -> pa.RecordBatch:
-        """Return one entry for those that leave together, whenever they entered."""
+        """Return entries with one entry in place of all that leave together, whenever they entered."""
         zeros = kept.append_column(ENTER, pa.array(np.zeros(kept.num_rows, np.int64)))
         return self.merged(zeros).drop_columns([ENTER])
 

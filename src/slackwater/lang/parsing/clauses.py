@@ -68,7 +68,10 @@ class ClauseParser(ScriptParser):
                 hint="write ] after the last clause", span=opening,
             )  # fmt: skip
         raise self.problem(
-            "SW-122", f"{self.found()} is not a clause", expected=", ".join(CLAUSES), hint=nearest(word, CLAUSES)
+            "SW-122",
+            f"{self.found()} is not a clause",
+            expected=", ".join(CLAUSES),
+            hint=nearest(word, (*CLAUSES, "PARTITIONED BY", "WITHIN")),
         )
 
     def _check_clause(self, clause: Clause, before: list[Clause], allowed: tuple[str, ...]) -> None:

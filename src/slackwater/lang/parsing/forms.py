@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
+from slackwater.algebra.aggregates import SKIPPING_NULLS
 from slackwater.algebra.expressions import Tree
 
 SYNONYMS: dict[str, type[exp.Func]] = {
@@ -16,8 +17,6 @@ SYNONYMS: dict[str, type[exp.Func]] = {
     "every": exp.LogicalAnd,
     "some": exp.LogicalOr,
 }
-SKIPPING_NULLS = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-"""Aggregates that treat a filtered row like a row whose value is NULL."""
 REFORMED = (exp.Anonymous, exp.Filter, exp.WithinGroup, exp.Paren, exp.Dot)
 """The nodes that `reformed` may change."""
 

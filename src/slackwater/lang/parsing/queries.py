@@ -1,4 +1,4 @@
-"""Where queries differ from Spark's: frequencies in the select list, brackets in FROM, EMIT."""
+"""Parse the additions to Spark's queries: frequencies in the select list, brackets in FROM, EMIT."""
 
 from __future__ import annotations
 

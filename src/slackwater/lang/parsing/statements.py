@@ -177,7 +177,7 @@ class StatementParser(QueryParser):
                 "SW-133", "EXPLAIN of nothing", expected="EXPLAIN [REWRITES | PHYSICAL] and a query",
                 hint="write the query to explain after EXPLAIN",
             )  # fmt: skip
-        return ExplainStatement(what.lower() or "plan", self.query("EXPLAIN"))
+        return ExplainStatement(what.lower() or "plan", self.query("EXPLAIN [REWRITES | PHYSICAL]"))
 
     def _setting(self) -> Setting:
         self._advance()

@@ -7,6 +7,7 @@ from math import gcd
 
 from sqlglot import exp
 
+from slackwater.algebra.aggregates import MERGEABLE
 from slackwater.algebra.expressions import parsed
 from slackwater.algebra.lengths import Kind, Length
 from slackwater.algebra.nodes import Aggregate, Plan, Select, Window, stated
@@ -14,8 +15,6 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.rewrite.change import Context, Replacement
 from slackwater.rewrite.references import is_pure
 
-MERGEABLE = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.First, exp.Last)
-"""Aggregates that can be computed by merging the aggregates of consecutive parts."""
 FINEST = 100
 """The most panes per slide. With more, merging panes costs more than the overlap saves."""
 

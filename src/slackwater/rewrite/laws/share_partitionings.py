@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlglot import exp
-
+from slackwater.algebra.aggregates import UNORDERED
 from slackwater.algebra.expressions import parsed
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import (
@@ -28,9 +27,6 @@ from slackwater.algebra.properties.instants import instants_of
 from slackwater.rewrite.change import Context, Replacement
 from slackwater.rewrite.partitions import fields_of
 from slackwater.rewrite.references import plain
-
-UNORDERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-"""Aggregates that do not depend on the order of their rows."""
 
 
 def share_partitionings(plan: Plan, context: Context) -> Replacement | None:

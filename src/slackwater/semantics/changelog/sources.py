@@ -1,4 +1,4 @@
-"""Where lifetimes begin: streams, tuple windows, and changelogs that arrive as rows."""
+"""Tuples with lifetimes from streams, tuple windows, and changelogs that arrive as rows."""
 
 from __future__ import annotations
 
@@ -88,6 +88,6 @@ class ChangelogFeed:
 
     @property
     def key(self) -> tuple[str, ...]:
-        """The declared key. Without one: every column except change type, event time, arrival and bound."""
+        """Return the declared key. Without one: every column except change type, event time, arrival and bound."""
         besides = (self.scan.change_type, self.scan.event_time, self.scan.arrival, BOUND)
         return self.scan.key or tuple(each.name for each in self.scan.fields if each.name not in besides)

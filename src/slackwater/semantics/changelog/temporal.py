@@ -98,5 +98,5 @@ class Living:
 
     @property
     def touched(self) -> list[Temporal]:
-        """Tuples that an input changed at this moment, and not the passing of time."""
+        """Return the tuples that an input began or ended at this moment. Expired tuples are not among them."""
         return self.ended + self.new

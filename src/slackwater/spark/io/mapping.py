@@ -35,11 +35,11 @@ TABLE = OptionTable(
         Option("pattern.NAME", OptionKind.TEXT, None, "How the source writes a timestamp that is a text there."),
     ),
 )
-"""The table of these options, for documentation. `mapped` checks them, because their names contain column names."""
+"""The table of these options, for documentation. `map_columns` checks them: their names contain column names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class MappedColumn:
     """A declared column of a stream, and how the source stores it."""
 
     field: Field
@@ -49,12 +49,12 @@ class Mapped:
 
     @property
     def read(self) -> Field:
-        """The column that is read from the source."""
+        """Return the column that is read from the source."""
         return Field(self.source, "bigint" if self.unit else "string" if self.pattern else self.field.type)
 
     @property
     def column(self) -> Column:
-        """The expression of the declared column over the source's; a text that does not match the pattern is NULL."""
+        """Return the declared column, computed from the source's. A text that does not match the pattern is NULL."""
         found = F.col(quoted(self.source))
         if self.unit:
             found = F.timestamp_micros(found * F.lit(UNITS[self.unit]))
@@ -63,7 +63,7 @@ class Mapped:
         return (found if self.field.type == "timestamp" else found.cast(self.field.type)).alias(self.field.name)
 
 
-def mapped(stream: StreamDef) -> tuple[list[Mapped], dict[str, str]]:
+def map_columns(stream: StreamDef) -> tuple[list[MappedColumn], dict[str, str]]:
     """Return the columns of a stream as its options map them, and the remaining options, which are for the format."""
     given: dict[str, dict[str, str]] = {word: {} for word in WORDS}
     left = {}
@@ -74,12 +74,12 @@ def mapped(stream: StreamDef) -> tuple[list[Mapped], dict[str, str]]:
         else:
             left[name] = value
     _check(stream, given)
-    return [_mapped(field, given) for field in stream.fields], left
+    return [_map_column(field, given) for field in stream.fields], left
 
 
-def _mapped(field: Field, given: Mapping[str, Mapping[str, str]]) -> Mapped:
+def _map_column(field: Field, given: Mapping[str, Mapping[str, str]]) -> MappedColumn:
     source = given["column"].get(field.name, field.name)
-    return Mapped(field, source, given["unit"].get(field.name), given["pattern"].get(field.name))
+    return MappedColumn(field, source, given["unit"].get(field.name), given["pattern"].get(field.name))
 
 
 def _declared(stream: StreamDef, option: str, column: str) -> Field:

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from slackwater.algebra.catalog import StreamDef
 from slackwater.errors import InputError, nearest
-from slackwater.spark.io.mapping import mapped
+from slackwater.spark.io.mapping import map_columns
 from slackwater.spark.io.peek import peek_columns
 from slackwater.spark.io.sources.registry import SOURCES
 
@@ -46,7 +46,7 @@ def columns_found(session: SparkSession, stream: StreamDef) -> Iterator[Sequence
 
     The first result is the cheapest to get, the last one covers all files. A folder without files yields nothing.
     """
-    options = mapped(stream)[1]
+    options = map_columns(stream)[1]
     path = next((value for name, value in options.items() if name.lower() == "path"), None)
     if path is None or stream.format.lower() in SOURCES:
         yield session.readStream.format(stream.format).options(**options).load().columns
@@ -82,7 +82,7 @@ def _absent(stream: StreamDef, found: Sequence[str]) -> str | None:
     undeclared column with a similar name.
     """
     names = {name.lower() for name in found}
-    declared = {each.source.lower(): each.source for each in mapped(stream)[0]}
+    declared = {each.source.lower(): each.source for each in map_columns(stream)[0]}
     absent = [name for name in declared if name not in names]
     if stream.format.lower() in NAMED_BY_ROWS:
         absent = [name for name in absent if get_close_matches(name, names - declared.keys(), 1, 0.6)]

@@ -14,7 +14,7 @@ from pyspark.sql.types import TimestampType
 
 from slackwater.algebra.catalog import StreamDef
 from slackwater.disorder.replay.trace import RAW
-from slackwater.spark.io.mapping import Mapped
+from slackwater.spark.io.mapping import MappedColumn
 from slackwater.spark.relation import quoted
 
 REASON = "__slackwater_reason"
@@ -45,7 +45,7 @@ def sets_aside(stream: StreamDef) -> bool:
     return stream.format.lower() in (*TEXTS, REPLAY) and permissive and "columnnameofcorruptrecord" not in options
 
 
-def observe_rejects(df: DataFrame, stream: StreamDef, columns: Sequence[Mapped]) -> DataFrame:
+def observe_rejects(df: DataFrame, stream: StreamDef, columns: Sequence[MappedColumn]) -> DataFrame:
     """Return `df` with a metric that tells for each batch why rows of a stream are rejected, with one example.
 
     The metric counts the malformed rows in which nothing can be read, and for each column the others without a value in

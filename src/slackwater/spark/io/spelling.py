@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
 from slackwater.algebra.catalog import Script, SinkDef, StreamDef
-from slackwater.spark.io.mapping import mapped
+from slackwater.spark.io.mapping import map_columns
 from slackwater.spark.options import CHANGELOG
 
 FILES = """
@@ -57,7 +57,7 @@ NEAR = 0.75
 def doubts(script: Script) -> Iterator[str]:
     """Yield a warning for each option of a file format that Spark does not know and that is nearly one it knows."""
     for stream in script.streams:
-        yield from _doubts(f"the stream '{stream.name}'", stream, mapped(stream)[1])
+        yield from _doubts(f"the stream '{stream.name}'", stream, map_columns(stream)[1])
     for sink in script.sinks:
         own = [name for name in sink.options if not name.lower().startswith(CHANGELOG)]
         yield from _doubts(f"the sink '{sink.name}'", sink, own)

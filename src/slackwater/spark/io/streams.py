@@ -12,7 +12,7 @@ from slackwater.algebra.schema import Field
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import InputError
 from slackwater.spark.io.kafka.reading import read_kafka
-from slackwater.spark.io.mapping import mapped
+from slackwater.spark.io.mapping import map_columns
 from slackwater.spark.io.rejects import REASON, TEXTS, observe_rejects, set_aside, sets_aside
 from slackwater.spark.io.sources.registry import SOURCES, register
 from slackwater.spark.refusals import REFUSALS, reason
@@ -50,7 +50,7 @@ def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool
         return read_kafka(session, stream)
     own = SOURCES.get(stream.format.lower())
     check_own(session, stream)
-    columns, options = mapped(stream)
+    columns, options = map_columns(stream)
     if available_now and own and not TELLS_AVAILABLE_NOW:
         options = {**options, "pace": "max"}
     aside = sets_aside(stream)
@@ -75,7 +75,7 @@ def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool
 def check_own(session: SparkSession, stream: StreamDef) -> None:
     """Check the options of one of our own sources and register it. Spark would report only one line of an error."""
     if own := SOURCES.get(stream.format.lower()):
-        own(CaseInsensitiveDict(mapped(stream)[1]))
+        own(CaseInsensitiveDict(map_columns(stream)[1]))
         register(session)
 
 

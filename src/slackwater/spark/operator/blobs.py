@@ -1,6 +1,6 @@
-"""Rows on their way to and from the operator, as Arrow in binary columns.
+"""Pack rows into blobs on their way to and from the operator: Arrow in binary columns.
 
-One row of Spark's carries all rows of a bucket and partition: the shuffle and the transport to Python see a few large
+One row of Spark holds all rows of a bucket and partition. The shuffle and the transport to Python move a few large
 values instead of many small ones, and no column changes its type on the way (pandas has no integers with NULLs).
 """
 
@@ -16,13 +16,12 @@ from pyspark import TaskContext
 
 from slackwater.engine.changelog.log import BLOB
 from slackwater.engine.stages import BATCH, PLACE
+from slackwater.spark.batches import current_batch
 
 BUCKET = "__bucket"
 BUCKETS = (12, 6, 5, 1, 25, 15, 2, 0)
-"""The keys of the buckets. Their number is part of every checkpoint, whatever machine goes on with it; these values are
-hashed by Spark to 8 different partitions of 8, and so to equal shares of 4, 2 and 1."""
-BATCH_ID = "streaming.sql.batchId"
-"""Under which Spark tells its tasks which batch they work for."""
+"""The keys of the buckets. Their number is part of every checkpoint and must not depend on the machine. Spark hashes
+these values to 8 different partitions of 8, and so to equal shares of 4, 2 and 1."""
 SCHEMA = "bucket int, input string, part int, piece int, rows long, body binary"
 ARROW = pa.schema(
     [
@@ -35,15 +34,15 @@ ARROW = pa.schema(
     ]
 )
 ROWS_PER_PIECE = 1 << 19
-"""A binary value ends at 2 GB; so many rows are far below that, and few pieces."""
+"""Rows of a blob. A larger value may exceed 2 GB, the limit of a binary value; a smaller one makes more blobs."""
 Mapped = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 def to_blobs(name: str, buckets: Sequence[int], *, placed: bool = False) -> Mapped:
-    """For `mapInArrow`: rows with a column BUCKET become blobs, a few for each bucket, in the order of the rows.
+    """Return a function for `mapInArrow` that packs rows with a column BUCKET into a few blobs for each bucket.
 
-    Every bucket gets one, if only of no rows, so that it knows of every punctuation from the first batch on. `placed`
-    rows have also the batch and their place in it, which holds for all buckets together.
+    Rows keep their order. Every bucket gets at least an empty blob, so that it sees every punctuation from the first
+    batch on. With `placed`, rows also get the number of the batch and their place in it, among all buckets.
     """
 
     def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -53,7 +52,7 @@ def to_blobs(name: str, buckets: Sequence[int], *, placed: bool = False) -> Mapp
         if part == 0:
             yield _blobs(name, part, -1, ((bucket, None) for bucket in buckets))
         for piece, rows in enumerate(gathered(batches)):
-            own = with_places(rows, _batch(context), part, before) if placed else rows
+            own = with_places(rows, current_batch(context), part, before) if placed else rows
             before += rows.num_rows
             yield _blobs(name, part, piece, by_bucket(own))
 
@@ -68,20 +67,15 @@ def _blobs(name: str, part: int, piece: int, own: Iterable[tuple[int, pa.RecordB
     return pa.RecordBatch.from_pylist([dict(zip(ARROW.names, each, strict=True)) for each in made], ARROW)
 
 
-def _batch(context: TaskContext | None) -> int:
-    told = context.getLocalProperty(BATCH_ID) if context is not None else None
-    return int(told or 0)
-
-
 def with_places(rows: pa.RecordBatch, batch: int, part: int, before: int) -> pa.RecordBatch:
-    """Rows with the batch and their place in it: by partition, then as they come."""
+    """Return rows with the number of the batch and their place in it: by partition, then in the order of the rows."""
     place = (part << 40) + before + np.arange(rows.num_rows)
     placed = rows.append_column(BATCH, pa.array(np.full(rows.num_rows, batch)))
     return placed.append_column(PLACE, pa.array(place))
 
 
 def from_blobs(schema: pa.Schema) -> Mapped:
-    """For `mapInArrow`: the rows of every blob, in batches of that schema."""
+    """Return a function for `mapInArrow` that unpacks the rows of every blob, with the columns of a schema."""
 
     def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -91,8 +85,24 @@ def from_blobs(schema: pa.Schema) -> Mapped:
     return mapped
 
 
+def from_buckets(schema: pa.Schema) -> Mapped:
+    """Return a function for `mapInArrow` that unpacks the rows of each blob, with the bucket as a column."""
+
+    def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for bucket, body in zip(batch.column("bucket").to_pylist(), batch.column("body"), strict=True):
+                for rows in read(body.as_buffer()):
+                    numbers = pa.array(np.full(rows.num_rows, bucket, np.int32))
+                    yield rows.append_column(BUCKET, numbers).select(schema.names).cast(schema)
+
+    return mapped
+
+
 def structs_of(schema: pa.Schema) -> Mapped:
-    """For `mapInArrow`: the rows of every blob in the column that its output names; the other columns are NULL."""
+    """Return a function for `mapInArrow` that unpacks the rows of each output as structs into the column of its name.
+
+    The other columns are NULL.
+    """
 
     def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         numbers = count()
@@ -105,7 +115,7 @@ def structs_of(schema: pa.Schema) -> Mapped:
 
 
 def _numbered(rows: pa.RecordBatch, number: int) -> pa.RecordBatch:
-    """Rows of a changelog with the number of their blob: the numbers of their tuples count within it."""
+    """Return rows of a changelog with the number of their blob, because tuples are numbered within a blob."""
     place = rows.schema.get_field_index(BLOB)
     return rows if place < 0 else rows.set_column(place, BLOB, pa.array(np.full(rows.num_rows, number)))
 
@@ -117,7 +127,7 @@ def _tagged(name: str, rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatc
 
 
 def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches put together to large ones."""
+    """Return the batches concatenated to large ones."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
@@ -129,7 +139,7 @@ def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def by_bucket(rows: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows of each bucket, in their order."""
+    """Return the rows of each bucket, in their order."""
     own = rows.drop_columns([BUCKET])
     buckets = rows.column(BUCKET).to_numpy()
     for bucket in np.unique(buckets).tolist():
@@ -150,5 +160,5 @@ def read(body: bytes | pa.Buffer) -> list[pa.RecordBatch]:
 
 
 def joined(bodies: Sequence[bytes]) -> pa.RecordBatch:
-    """The rows of several blobs, one after the other."""
+    """Return the rows of several blobs, one after the other."""
     return pa.concat_batches([batch for body in bodies for batch in read(body)])

@@ -1,4 +1,4 @@
-"""What a stage of a chain hands on to the buckets of the next, as blobs again."""
+"""Pack the output of a stage of a chain into blobs for the buckets of the next stage."""
 
 from __future__ import annotations
 
@@ -17,25 +17,29 @@ from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, by_bucket, 
 from slackwater.spark.operator.kernel import RESULT, Batches
 
 HANDED = f"{SCHEMA}, clock timestamp"
-"""Blobs again. Their clock is NULL, so that none is late to Spark, whose watermark is said to be of that column."""
+"""The columns of blobs, and a clock, the column of the watermark. It is NULL, so that no blob is late to Spark."""
+HERE = ("#bucket",)
+"""In place of the columns that buckets are made of: rows stay in their bucket while Spark computes columns of them."""
 COLUMNS = ("bucket", "input", "part", "piece", "rows", "body")
 
 
 def handed(made: Batches, by: Sequence[str], part: int, *, first: bool) -> pd.DataFrame:
-    """The results of a step, for the buckets of the next stage.
+    """Return the results of a step as blobs for the buckets of the next stage.
 
-    The first time every bucket gets something, if only no rows: it has to know of the punctuation from the start.
+    The first time, every bucket gets at least an empty blob, because it has to see the punctuation from the start.
+    Rows that stay HERE, in the bucket `part`, are packed again before the next stage, which does the same.
     """
     rows: list[tuple[object, ...]] = []
-    for bucket, own in split(made[RESULT], by):
+    parts = ((part, made[RESULT]),) if by == HERE else split(made[RESULT], by)
+    for bucket, own in parts:
         rows.append((bucket, RESULT, part, 0, own.num_rows, ipc(own)))
-    if first:
+    if first and by != HERE:
         rows += [(bucket, RESULT, part, 0, 0, b"") for bucket in (BUCKETS if by else BUCKETS[:1])]
     return pd.DataFrame(rows, columns=list(COLUMNS)).assign(clock=pd.Series(dtype="datetime64[ns]"))
 
 
 def split(rows: pa.RecordBatch, by: Sequence[str]) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """The rows of each bucket."""
+    """Return the rows of each bucket; without columns `by`, all rows are in one bucket."""
     if not rows.num_rows:
         return
     if not by:
@@ -46,7 +50,7 @@ def split(rows: pa.RecordBatch, by: Sequence[str]) -> Iterator[tuple[int, pa.Rec
 
 
 def hashed(columns: Sequence[pa.Array]) -> npt.NDArray[np.uint64]:
-    """A number for each row that depends on its values alone, the same in every process and on every machine.
+    """Return a hash of each row. It is the same in every process and on every machine.
 
     >>> hashed([pa.array([1, None, 1])]).tolist()[0] == hashed([pa.array([1])]).tolist()[0]
     True

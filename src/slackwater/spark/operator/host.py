@@ -1,4 +1,4 @@
-"""Hosting a kernel: its streams and their punctuations in, its outputs out, as DataFrames."""
+"""Host a kernel in Spark: DataFrames of its streams and their punctuations in, DataFrames of its outputs out."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, structs_of, to_blobs
-from slackwater.spark.operator.handing import HANDED
+from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, from_buckets, structs_of, to_blobs
+from slackwater.spark.operator.handing import HANDED, HERE
 from slackwater.spark.operator.kernel import RESULT
 from slackwater.spark.operator.operator import END, OUTPUT, Make, Operator, at_rest
 from slackwater.spark.relation import TIME, quoted
 from slackwater.spark.session import require_state_store
 from slackwater.spark.shim.workers import require_workers
-from slackwater.spark.watermark.control import WATERMARKED, clocked
+from slackwater.spark.watermark.control import WATERMARKED, with_clock_watermark
 
 COUNTED = "slackwater.counted"
-"""The name, but for a number, under which Spark's progress has how many rows outputs had."""
+"""The prefix, before a number, of the metric in Spark's progress that counts the rows of outputs."""
 _numbers = count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class HostInput:
-    """A stream of a kernel: rows with the columns of that input, the punctuations that it may bring along, and the
-    columns by which it is taken apart into buckets (none: all rows in one)."""
+    """A stream of a kernel: its rows, its punctuations if they come as rows, and the columns that define its buckets.
+
+    Without such columns all rows are in one bucket.
+    """
 
     rows: DataFrame
     clock: DataFrame | None
@@ -45,33 +47,29 @@ def hosted(
     counted: Sequence[str] = (),
     ends: DataFrame | None = None,
 ) -> DataFrame:
-    """The outputs of a kernel as blobs: one operator over all its inputs, each under the watermark of its control.
+    """Return the outputs of a kernel as blobs: one operator over all inputs, each under the watermark of its control.
 
-    `wanted` names the outputs whose rows are wanted, `counted` those whose number is, in Spark's progress. Batch
-    DataFrames are flushed to the end of time, or one tick beyond the newest time in the rows of `ends`.
+    `wanted` names the outputs whose rows are returned, `counted` those whose rows are counted in Spark's progress.
+    Batch DataFrames are flushed to the end of time, or to one tick beyond the newest time in the rows of `ends`.
     """
-    if not all(each.rows.isStreaming for each in inputs.values()):
-        # A batch DataFrame uses one bucket, because a flush must see every row.
-        whole = [_packed(name, replace(each, by=())) for name, each in inputs.items()]
-        whole += [] if ends is None else [_packed(END, HostInput(ends, None))]
-        return _grouped(whole).applyInPandas(at_rest(make, wanted), OUTPUT)
-    out = _grouped(_clocked_all(inputs)).transformWithStateInPandas(
-        Operator(make, about, wanted), OUTPUT, "Append", "EventTime"
-    )
-    return out.observe(f"{COUNTED}.{next(_numbers)}", *map(_count, counted)) if counted else out
+    out = stepped(make, entered(inputs, ends), about, wanted)
+    return out.observe(f"{COUNTED}.{next(_numbers)}", *map(_count, counted)) if counted and out.isStreaming else out
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A kernel in a chain of operators, and the columns of what it takes in by which that is put into buckets."""
+    """A kernel in a chain of operators, and the columns of its input that define its buckets."""
 
     make: Make
     by: tuple[str, ...]
 
 
 def chained(stages: Sequence[Stage], name: str, given: HostInput, about: str) -> DataFrame:
-    """The results of the last of several kernels as blobs. Each hands on what it yields in the same batch; Spark's
-    watermark passes through them all, so that each steps with the same punctuation."""
+    """Return the results of the last of several kernels as blobs.
+
+    Each kernel passes its output to the next in the same batch. Spark's watermark passes through them all, so that each
+    steps with the same punctuation.
+    """
     *firsts, last = stages
     blobs = _clocked_all({name: given}, placed=True)
     for number, (stage, after) in enumerate(pairwise(stages)):
@@ -82,21 +80,62 @@ def chained(stages: Sequence[Stage], name: str, given: HostInput, about: str) ->
     return _grouped(blobs).transformWithStateInPandas(operator, OUTPUT, "Append", "EventTime")
 
 
+def entered(inputs: Mapping[str, HostInput], ends: DataFrame | None = None) -> list[DataFrame]:
+    """Return streams packed into blobs for an operator."""
+    if all(each.rows.isStreaming for each in inputs.values()):
+        return _clocked_all(inputs)
+    # A batch DataFrame uses one bucket, because a flush must see every row.
+    return [*(_packed(name, replace(each, by=())) for name, each in inputs.items()), *_ended(ends)]
+
+
+def _ended(ends: DataFrame | None) -> list[DataFrame]:
+    return [] if ends is None else [_packed(END, HostInput(ends, None))]
+
+
+def handed_on(make: Make, blobs: Sequence[DataFrame], about: str) -> DataFrame:
+    """The results of a kernel as rows, each with its bucket, of which Spark can compute columns."""
+    kernel = make()
+    schema = pa.schema([pa.field(BUCKET, pa.int32()), *kernel.outputs[RESULT]])
+    if blobs[0].isStreaming:
+        operator = Operator(make, about, (RESULT,), to=HERE)
+        out = _grouped(blobs).transformWithStateInPandas(operator, under_watermark(HANDED), "Append", "EventTime")
+    else:
+        out = stepped(make, blobs, about, (RESULT,)).withColumn("bucket", F.lit(BUCKETS[0]).cast("int"))
+    return out.select("bucket", "body").mapInArrow(from_buckets(schema), from_arrow_schema(schema))
+
+
+def taken_in(rows: DataFrame, by: tuple[str, ...], ends: DataFrame | None = None) -> list[DataFrame]:
+    """Return rows packed into blobs for the next of several operators, by the bucket that each row names."""
+    buckets = BUCKETS if by and rows.isStreaming else BUCKETS[:1]
+    blobs = rows.mapInArrow(to_blobs(RESULT, buckets), SCHEMA)
+    if not rows.isStreaming:
+        return [blobs, *_ended(ends)]
+    return [blobs.select("*", F.lit(None).cast("timestamp").alias("clock", metadata={WATERMARKED: 0}))]
+
+
+def stepped(make: Make, blobs: Sequence[DataFrame], about: str, wanted: tuple[str, ...]) -> DataFrame:
+    """Return the outputs of a kernel as blobs."""
+    if not all(each.isStreaming for each in blobs):
+        return _grouped(blobs).applyInPandas(at_rest(make, wanted), OUTPUT)
+    operator = Operator(make, about, wanted)
+    return _grouped(blobs).transformWithStateInPandas(operator, OUTPUT, "Append", "EventTime")
+
+
 def under_watermark(schema: str) -> StructType:
-    """A schema whose last column has the mark by which Spark's operators know that there is a watermark."""
+    """Return a schema whose last column has the metadata by which Spark's operators know the watermark."""
     fields = StructType.fromDDL(schema).fields  # type: ignore[attr-defined]
     return StructType([*fields[:-1], StructField(fields[-1].name, fields[-1].dataType, metadata={WATERMARKED: 0})])
 
 
 def output(blobs: DataFrame, name: str, schema: pa.Schema, columns: Sequence[str]) -> DataFrame:
-    """These columns of the rows of one output, whose schema is given."""
+    """Return these columns of the rows of one output, whose schema is given."""
     wanted = pa.schema([schema.field(each) for each in columns])
     own = blobs.where(F.col("output") == name).select("body")
     return own.mapInArrow(from_blobs(wanted), from_arrow_schema(wanted))
 
 
 def tagged(blobs: DataFrame, schemas: Mapping[str, pa.Schema]) -> DataFrame:
-    """The rows of several outputs, each in the column that has the name of its output; the others are NULL."""
+    """Return the rows of several outputs, each as a struct in the column of its output; the other columns are NULL."""
     schema = pa.schema([pa.field(name, pa.struct(list(own))) for name, own in schemas.items()])
     own = blobs.where(F.col("output").isin(*schemas)).select("output", "body")
     return own.mapInArrow(structs_of(schema), from_arrow_schema(schema))
@@ -130,5 +169,5 @@ def _clocked_all(inputs: Mapping[str, HostInput], *, placed: bool = False) -> li
 
 
 def _clocked(blobs: DataFrame, clock: DataFrame | None) -> DataFrame:
-    """Blobs under the watermark of their stream's control. Their own time is NULL: none is late to Spark."""
-    return clocked(blobs.withColumn(TIME, F.lit(None).cast("timestamp")), TIME, clock)
+    """Return blobs under the watermark of their stream's control. Their own time is NULL: none is late to Spark."""
+    return with_clock_watermark(blobs.withColumn(TIME, F.lit(None).cast("timestamp")), TIME, clock)

@@ -1,4 +1,4 @@
-"""What the host asks of a kernel, and chains as such kernels."""
+"""The interface of kernels to their host, and chains as such kernels."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from slackwater.engine.stages import Later, Opening
 Batches = Mapping[str, pa.RecordBatch]
 
 RESULT = "result"
-"""The output that every kernel has. Late rows are none: whoever reads them reads the stream (spark.lateness)."""
+"""The output that every kernel has. Late rows are no output: they are read from the stream (watermark/lateness.py)."""
 
 
 class Hosted(Protocol):
-    """A kernel with named inputs and outputs, all in Arrow. A step leaves the state that it is given alone."""
+    """A kernel with named inputs and outputs, all in Arrow. A step does not change the state that it is given."""
 
     @property
     def inputs(self) -> Mapping[str, pa.Schema]: ...
@@ -33,17 +33,17 @@ class Hosted(Protocol):
     def init(self) -> Any: ...
 
     def read(self, fetch: Callable[[str], bytes]) -> Any:
-        """The state whose pieces `fetch` gives by name, `head` first; others when they are needed."""
+        """Return the state whose pieces `fetch` returns by name: `head` at once, the others when they are needed."""
         ...
 
     def take_back(self, state: Any, punctuation: int) -> Any:
-        """The state with an earlier punctuation: rows from it on are no longer late. What was emitted stays emitted."""
+        """Return the state with an earlier punctuation: rows from it on are no longer late. Emitted results stay."""
         ...
 
     def step(self, state: Any, batches: Batches, punctuation: int, *, everything: bool = False) -> tuple[Any, Batches]:
-        """One batch: an input that got no rows has none in `batches`. Times are in microseconds.
+        """Process one batch. `batches` has no entry for an input without rows. Times are in microseconds.
 
-        With `everything` a changelog also releases the rows beyond the punctuation, at the punctuation.
+        With `everything`, a changelog also releases the rows beyond the punctuation, at the punctuation.
         """
         ...
 
@@ -81,7 +81,7 @@ class ChainKernel:
 
 
 def with_punctuation(state: State, punctuation: int) -> State:
-    """The state, as if the last punctuation had been this one: empty stores take rows from any time on again."""
+    """Return the state as if this had been the last punctuation; empty stores accept rows from any time on again."""
     memory = Memory(state)
     memory.put(PUNCTUATION, punctuation)
     for name, store in state.stores.items():
@@ -90,20 +90,20 @@ def with_punctuation(state: State, punctuation: int) -> State:
 
 
 def plain_columns(schema: pa.Schema) -> list[str]:
-    """The columns of a result that a query names: all but its event time."""
+    """Return the columns of a result that the query names: all but its event time."""
     return [name for name in schema.names if name != EVENT_TIME]
 
 
 @lru_cache(maxsize=64)
 def kernel_of(document: str, stream: str) -> ChainKernel:
-    """The kernel of a chain, compiled once in each worker."""
+    """Return the kernel of a chain, compiled once in each worker."""
     fused = Fused(decode(document))
     return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.input.schema), stream)
 
 
 @lru_cache(maxsize=64)
 def stage_of(document: str, number: int, stream: str) -> ChainKernel:
-    """The kernel of a stage, compiled once in each worker."""
+    """Return the kernel of a stage, compiled once in each worker."""
     chain = decode(document)
     if number == 0:
         first = Opening(chain)

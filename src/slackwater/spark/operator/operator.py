@@ -1,8 +1,8 @@
 """A kernel as a stateful operator of Spark: one call per bucket and batch, its state in pieces.
 
 The head is one value of Spark's state, rewritten at each batch; every other piece is an entry of a map, written once
-and removed when the kernel no longer names it. A timer just beyond the watermark
-wakes the bucket whenever the punctuation moves, rows or not.
+and removed when the kernel no longer names it. A timer just beyond the watermark wakes the bucket whenever the
+punctuation moves, even if no row has come.
 """
 
 from __future__ import annotations
@@ -25,21 +25,24 @@ from slackwater.spark.operator.kernel import Batches, Hosted
 
 OUTPUT = "output string, rows long, body binary"
 END = "__end"
-"""The input, and its column, that tells the newest time of each stream of a batch query, in microseconds."""
+"""The input, and its column, with the newest time of each stream of a batch query, in microseconds."""
 EVERYTHING = "slackwater.everything"
 """The local property of the batch of a flush in which a changelog releases every row."""
 TICKS = 1_000
-"""Spark's watermark counts milliseconds."""
+"""Ticks in a millisecond, the unit of Spark's watermark."""
 EPOCH = 0
-"""Where Spark's watermark starts."""
+"""The first value of Spark's watermark."""
 Make = Callable[[], Hosted]
 
 
 class Operator(StatefulProcessor):
-    """`make` gives the kernel, on the worker; `about` says what it computes, so that it meets no other's state."""
+    """A stateful processor that hosts a kernel, which `make` returns on the worker.
+
+    `about` identifies the query, so that the state of another one is refused. With `to`, another operator reads the
+    results, in buckets by these columns.
+    """
 
     def __init__(self, make: Make, about: str, wanted: tuple[str, ...], to: tuple[str, ...] | None = None) -> None:
-        """`to`: another operator takes the results in, in buckets by these columns of theirs."""
         self.make = make
         self.to = to
         self.about = about
@@ -57,13 +60,14 @@ class Operator(StatefulProcessor):
         yield from self._stepped(key, {}, timerValues.getCurrentWatermarkInMs())
 
     def close(self) -> None:
-        """Nothing is open: Spark owns the state."""
+        """Do nothing: Spark owns the state."""
 
     def _stepped(self, key: Any, batches: Batches, watermark: int) -> Iterator[pd.DataFrame]:
         kept = self.head.get()
         names: set[str] = set()
-        kernel = self.make()  # not in init: Spark calls that in a process of its own, to learn what the state is
-        if kept is None:  # Spark's watermark starts in 1970: a row from before is late to its own operators, too
+        # not in init, which Spark also calls in a process of its own, to learn the state's columns
+        kernel = self.make()
+        if kept is None:  # Spark's watermark starts in 1970: an earlier row is late, as for Spark's own operators
             state, _ = kernel.step(kernel.init(), {}, EPOCH)
         else:
             self._check(kept[0])
@@ -79,7 +83,7 @@ class Operator(StatefulProcessor):
             yield handed(made, self.to, key[0], first=kept is None)
 
     def _keep(self, state: Any, before: set[str], watermark: int, timer: int | None) -> None:
-        """Write the head and what is new of the pieces, remove what is gone, and move the timer."""
+        """Write the head and new pieces, remove pieces that are no longer needed, and move the timer."""
         names = set(state.names()) - {HEAD}
         for name in sorted(names - before):
             self.pieces.updateValue((name,), (state.piece(name),))
@@ -108,32 +112,31 @@ class Operator(StatefulProcessor):
 
 
 def at_rest(make: Make, wanted: tuple[str, ...]) -> Callable[[Any, pd.DataFrame], pd.DataFrame]:
-    """For `applyInPandas`: all rows of a bucket at once, none of them late, and a flush.
+    """Return a function for `applyInPandas` that gives all rows to the kernel at once, none of them late, and flushes.
 
-    The flush goes to the end of time, or, where an input END tells the newest times of streams, one tick beyond these,
-    where it releases every row.
+    The flush goes to the end of time. If there is an input END with the newest times of streams, it goes to one tick
+    beyond these and releases every row.
     """
 
     def flushed(key: Any, rows: pd.DataFrame) -> pd.DataFrame:
         kernel, batches = make(), dict(_batches(iter([rows])))
         ends = batches.pop(END, None)
         newest = None if ends is None else pc.max(ends.column(END)).as_py()
-        state, _ = kernel.step(kernel.init(), batches, EARLIEST)
         if newest is None:
-            return frame(kernel.step(state, {}, LATEST if ends is None else EARLIEST)[1], wanted)
-        return frame(kernel.step(state, {}, newest + TICK, everything=True)[1], wanted)
+            return frame(kernel.step(kernel.init(), batches, LATEST if ends is None else EARLIEST)[1], wanted)
+        return frame(kernel.step(kernel.init(), batches, newest + TICK, everything=True)[1], wanted)
 
     return flushed
 
 
 def _is_told_everything() -> bool:
-    """Whether the batch of this task is to release every row: Steering.java says so to the tasks of a flush."""
+    """Return whether the batch of this task must release every row: Steering.java sets the property in a flush."""
     context = TaskContext.get()
     return context is not None and context.getLocalProperty(EVERYTHING) == "true"
 
 
 def frame(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:
-    """What a step yields as a few rows: for each output how many rows, and, where they are wanted, them."""
+    """Return the outputs of a step as one row each: the number of rows, and the rows as a blob if they are wanted."""
     rows = [
         (name, batch.num_rows, ipc(batch) if name in wanted else b"") for name, batch in made.items() if batch.num_rows
     ]
@@ -141,7 +144,7 @@ def frame(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _batches(rows: Iterator[pd.DataFrame]) -> Batches:
-    """The rows of each input, in the order in which they came."""
+    """Return the rows of each input, in the order in which they came."""
     blobs = pd.concat(list(rows), ignore_index=True).sort_values(["part", "piece"])
     blobs = blobs[blobs["body"].str.len() > 0]
     return {str(name): joined(list(own["body"])) for name, own in blobs.groupby("input")}

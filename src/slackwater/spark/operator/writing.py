@@ -1,4 +1,4 @@
-"""Changelogs whose columns Spark has changed: the net change of a batch, and the rows of a profile, made afterwards."""
+"""Write a changelog after Spark has changed its columns: compress it to its net change, and apply a profile."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from slackwater.spark.operator.blobs import Mapped
 def to_profile(
     schema: pa.Schema, names: Sequence[str], profile: str, key: Sequence[str] | None, net: bool, upserts: bool
 ) -> Mapped:
-    """For `mapInArrow`: the rows of changelogs, in the columns LOG_COLUMNS and `names`, become a column of structs.
+    """Return a function for `mapInArrow` that turns rows of changelogs into structs in the columns of a profile.
 
-    `schema` is that of the result: this column first, then those of other outputs, whose rows pass as they are.
+    The input has the columns LOG_COLUMNS and `names`. `schema` is that of the result: the column of structs first, then
+    those of other outputs, whose rows pass unchanged.
     """
 
     def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -40,13 +41,13 @@ def to_profile(
 
 
 def _beside(structs: pa.StructArray, schema: pa.Schema) -> pa.RecordBatch:
-    """The column of the changelog; all others are NULL."""
+    """Return a batch with the column of the changelog; all other columns are NULL."""
     nulls = [pa.nulls(len(structs), each.type) for each in list(schema)[1:]]
     return pa.RecordBatch.from_arrays([structs.cast(schema.field(0).type), *nulls], schema=schema)
 
 
 def profile_schema(columns: pa.Schema, profile: str, key: Sequence[str] | None, net: bool, upserts: bool) -> pa.Schema:
-    """The columns of a changelog in a profile."""
+    """Return the columns of a changelog in a profile."""
     none = pa.RecordBatch.from_arrays(
         [*(pa.array(np.empty(0, np.int64)) for _ in LOG_COLUMNS), *(pa.array([], each.type) for each in columns)],
         names=[*LOG_COLUMNS, *columns.names],

@@ -1,4 +1,4 @@
-"""Aggregates of extents with Spark's own functions, where these need help: order, and DISTINCT."""
+"""Aggregates of extents with Spark's own functions, and rewrites for calls that depend on order or have DISTINCT."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from slackwater.spark.planner.windows import ROWS
 from slackwater.spark.relation import BOUNDARY, Relation, quoted
 
 EDGES: dict[type, str] = {exp.First: "min_by", exp.AnyValue: "min_by", exp.Last: "max_by"}
-"""Calls that take one row of a group: the earliest or the latest in sequence order, not in order of processing."""
+"""Calls that return the value of the first or the last row in sequence order, and Spark's function for each."""
 
 BY: dict[type, str] = {exp.ArgMin: "min_by", exp.ArgMax: "max_by"}
-"""Calls that take the value beside the least or the greatest of another."""
+"""Calls that return the value of the row with the least or the greatest other value, and Spark's function for each."""
 
 
-def aggregated(relation: Relation, group: tuple[Item, ...], aggregates: tuple[Item, ...]) -> Relation:
-    """One row per extent, part and group, once the extent is closed."""
+def aggregate_extents(relation: Relation, group: tuple[Item, ...], aggregates: tuple[Item, ...]) -> Relation:
+    """Return one row per extent, part and group, once the extent is closed."""
     keys = [relation.column(item.expr).alias(item.name) for item in group]
     values = [_call(relation, item.expr).alias(item.name) for item in aggregates]
-    # An extent with rows is never empty, so a group without aggregates needs a column to hold its place.
+    # Spark needs an aggregate even if the query has none: the count of rows, which is dropped again.
     rows = F.count(F.lit(1)).alias(ROWS)
     df = relation.df.groupBy(BOUNDARY, *relation.parts, *keys).agg(*values, rows).drop(ROWS)
     schema = Schema(tuple(Field(item.name, item.expr.type) for item in group + aggregates))
@@ -31,7 +31,7 @@ def aggregated(relation: Relation, group: tuple[Item, ...], aggregates: tuple[It
 
 
 def needs_order(call: Tree) -> bool:
-    """Whether the result of a call depends on the order of the rows."""
+    """Return whether the result of a call depends on the order of the rows."""
     return type(_bare(call)) in (*EDGES, exp.ArrayAgg)
 
 
@@ -64,7 +64,7 @@ def _call(relation: Relation, expr: Expr) -> Column:
         where.append(f"({by}) IS NOT NULL")
         made = ("", f"{BY[type(bare)]}({value}, struct({by}, {value}))", "")
     elif counts_distinct(call):
-        # Spark has no DISTINCT in streaming aggregates, but sets.
+        # Spark has no DISTINCT in streaming aggregates, so collect a set and count its values.
         values = [text(each) for each in bare.this.expressions]
         where += [f"({value}) IS NOT NULL" for value in values]
         made = ("CAST(size(", f"collect_set(struct({', '.join(values)}))", ") AS BIGINT)")
@@ -76,7 +76,7 @@ def _call(relation: Relation, expr: Expr) -> Column:
 
 
 def _in_sequence(call: Tree, value: str, order: str) -> tuple[str, str, str]:
-    """What stands before the aggregate, the aggregate, what stands after it."""
+    """Return the SQL of a call in sequence order, in three parts: before the aggregate, the aggregate, and after it."""
     if isinstance(call, exp.ArrayAgg):
         return "transform(array_sort(", f"collect_list(struct({order}, {value} AS __value))", "), row -> row.__value)"
     return "", f"{EDGES[type(call)]}({value}, struct({order}))", ""
@@ -88,7 +88,7 @@ def _spelled(relation: Relation, sql: str) -> str:
 
 
 def _bare(call: Tree) -> Tree:
-    """The call itself, without FILTER and IGNORE NULLS."""
+    """Return the call itself, without FILTER and IGNORE NULLS."""
     while isinstance(call, (exp.Filter, exp.IgnoreNulls, exp.RespectNulls)):
         call = call.this
     return call

@@ -1,8 +1,8 @@
-"""What brings the extents of two inputs together at their common boundaries: join, union, except.
+"""Combine the extents of two inputs at their common boundaries: join, union, except.
 
-Both sides of a boundary are closed by one watermark, in one batch. So a join is an aggregate, too: both sides are
-collected per boundary and key, and paired. That keeps nothing for longer than the batch, which Spark's join of two
-streams would, and no row of a boundary comes before both sides have passed it.
+One watermark closes both sides of a boundary in one batch. So a join is an aggregate as well: both sides are collected
+by boundary and key, and paired. Unlike Spark's join of two streams, this keeps nothing for longer than the batch, and
+no row of a boundary comes before both sides have passed it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from sqlglot import exp
 
 from slackwater.algebra.expressions import conjuncts, name_of, parsed
 from slackwater.algebra.schema import Expr, Schema
-from slackwater.spark.planner.windows import completed, marked
+from slackwater.spark.planner.windows import closed_extents, marked
 from slackwater.spark.relation import BOUNDARY, Relation, column_name, quoted
 
 LEFT, RIGHT = "__left", "__right"
 
 
-def joined(left: Relation, right: Relation, condition: Expr | None) -> Relation:
-    """The pairs of rows at the same boundary for which the condition is true."""
-    left, right = completed(left), completed(right)
+def join_extents(left: Relation, right: Relation, condition: Expr | None) -> Relation:
+    """Return the pairs of rows at the same boundary for which the condition is true."""
+    left, right = closed_extents(left), closed_extents(right)
     keys = list(_equalities(left.schema, right.schema, condition))
     one = _keyed(left, [mine for mine, _ in keys], LEFT)
     two = _keyed(right, [other for _, other in keys], RIGHT)
@@ -37,15 +37,15 @@ def joined(left: Relation, right: Relation, condition: Expr | None) -> Relation:
     return replace(both, df=df.where(both.column(condition))) if condition else both
 
 
-def united(left: Relation, right: Relation) -> Relation:
-    """The rows of both, columns by position, named as on the left."""
-    left, right = completed(left), completed(right)
+def unite_extents(left: Relation, right: Relation) -> Relation:
+    """Return the rows of both inputs, columns by position, with the names of the left."""
+    left, right = closed_extents(left), closed_extents(right)
     df = left.df.select(BOUNDARY, *left.columns()).union(right.df.select(BOUNDARY, *right.columns()))
     return Relation(_marked(df), left.schema, extent=left.extent, complete=True)
 
 
-def without(left: Relation, right: Relation) -> Relation:
-    """The rows of the left that have no equal row at the same boundary of the right, each once."""
+def subtract_extents(left: Relation, right: Relation) -> Relation:
+    """Return the rows of the left that have no equal row at the same boundary of the right, each once."""
     one = left.df.select(BOUNDARY, *left.columns(), F.lit(False).alias(RIGHT))
     two = right.df.select(BOUNDARY, *right.columns(), F.lit(True).alias(RIGHT))
     met = _marked(one.union(two)).groupBy(BOUNDARY, *left.columns()).agg(F.bool_or(RIGHT).alias(RIGHT))
@@ -53,12 +53,12 @@ def without(left: Relation, right: Relation) -> Relation:
 
 
 def _marked(df: DataFrame) -> DataFrame:
-    """The boundary of a union is that of its sides; Spark is told once more."""
+    """Mark BOUNDARY as the column of the watermark again: a union loses the mark."""
     return df.select(*(marked(F.col(name)) if name == BOUNDARY else F.col(quoted(name)) for name in df.columns))
 
 
 def _keyed(relation: Relation, keys: list[str], side: str) -> DataFrame:
-    """Boundary, keys, and the row as one column. A row without a key has no partner."""
+    """Return boundary, keys, and the row as one column. Rows with a NULL key are left out: they have no partner."""
     known = relation.df
     for key in keys:
         known = known.where(F.col(quoted(key)).isNotNull())
@@ -71,7 +71,7 @@ def _key(number: int) -> str:
 
 
 def _equalities(left: Schema, right: Schema, condition: Expr | None) -> Iterator[tuple[str, str]]:
-    """The columns of the left and the right that must be equal, of one type."""
+    """Return the pairs of columns that the condition requires to be equal: one of each side, of the same type."""
     for each in conjuncts(condition):
         tree = parsed(each.sql)
         if not (

@@ -1,7 +1,7 @@
-"""Which columns of a stream a query never reads: what stateful operators need not keep.
+"""Find the columns of a stream that a query never reads, so that stateful operators need not keep them.
 
-Spark leaves unread columns out by itself, except where rows are grouped by all their columns, as they are to be held
-until their extent is closed.
+Spark removes unread columns by itself, except if rows are grouped by all their columns, as we do to hold them until
+their extent is closed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ IsEntry = Callable[[Plan], bool]
 
 
 def named_in(plan: Plan, is_entry: IsEntry) -> frozenset[str]:
-    """The names of all columns that the operators above the entries read, in lower case, without their aliases."""
+    """Return the names of all columns that the operators above the entries read, in lower case, without aliases."""
     return frozenset(name.rpartition(".")[2].lower() for name in _references(plan, is_entry))
 
 
 def covered(plan: Plan, is_entry: IsEntry, hidden: bool = False) -> Iterator[Plan]:
-    """The entries of which no column is seen but through a select list or a grouping above."""
+    """Return the entries below a select list or a grouping, which states every column that the query reads of them."""
     if is_entry(plan):
         yield from [plan] * hidden
         return
@@ -38,8 +38,8 @@ def covered(plan: Plan, is_entry: IsEntry, hidden: bool = False) -> Iterator[Pla
         yield from covered(each, is_entry, hidden)
 
 
-def narrowed(relation: Relation, names: frozenset[str]) -> Relation:
-    """The relation without the columns that nobody names; its own columns stay."""
+def keep_columns(relation: Relation, names: frozenset[str]) -> Relation:
+    """Return the relation with only these columns and its internal ones."""
     kept = Schema(tuple(field for field in relation.schema if field.name.lower() in names))
     df = relation.df.select(*relation.own, *(quoted(column_name(field)) for field in kept))
     return replace(relation, df=df, schema=kept)

@@ -1,4 +1,4 @@
-"""Why a plan cannot be run with Spark's own operators: one reason per kind of operator, found without Spark."""
+"""Find out why a plan cannot be run with Spark's own operators: one reason per kind of operator, without Spark."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from slackwater.spark.planner.aggregates import counts_distinct, is_distinct, ne
 
 
 class Obstacle(NamedTuple):
-    """An operator of a plan, and why Spark has none like it."""
+    """An operator of a plan, and why Spark has no such operator."""
 
     node: Plan
     reason: str
@@ -44,7 +44,7 @@ def unsupported(node: Plan, reason: str) -> QueryError:
 
 
 def obstacles(plan: Plan) -> Iterator[Obstacle]:
-    """Everything in a plan that Spark has no operator for, from the root down."""
+    """Return all parts of a plan for which Spark has no operator, from the root down."""
     if reason := _obstacle(plan):
         yield Obstacle(plan, reason)
     for each in inputs(plan):
@@ -52,13 +52,13 @@ def obstacles(plan: Plan) -> Iterator[Obstacle]:
 
 
 def even(query: Plan) -> bool:
-    """Whether all of a query's rows are of boundaries of one slide; UNION ALL may bring several together."""
+    """Return whether all rows of a query are at boundaries of one slide; UNION ALL may combine several slides."""
     slides = {instants_of(each).every for each in sides(query)}
     return len(slides) == 1
 
 
 def sides(query: Plan) -> list[Plan]:
-    """The queries that UNION ALL brings together, or the one that there is."""
+    """Return the queries that UNION ALL combines, or the query itself."""
     match query:
         case Union(left=left, right=right):
             return sides(left) + sides(right)
@@ -92,7 +92,7 @@ def _obstacle(node: Plan) -> str:
 
 
 def _of_instants(node: Window | Frequency) -> str:
-    """Extents in time at boundaries are what Spark has; whatever counts rows needs them in their order."""
+    """Return why Spark cannot evaluate a window, or an empty text. It has extents of time, but no counts of rows."""
     instants = instants_of(node)
     if not instants.at_boundaries:
         return f"it is evaluated every {instants.every}, which depends on the order of rows"
@@ -112,14 +112,14 @@ def _of_call(call: Tree, child: Plan) -> str:
 
 
 def _in_order(plan: Plan) -> bool:
-    """Whether the rows of a window still know their place in the stream: nothing but selections stands between."""
+    """Return whether the order of a window's rows is known: only selections, projections and windows are below it."""
     while isinstance(plan, (Select, Project, Window, Frequency)):
         plan = plan.child
     return isinstance(plan, Disorder)
 
 
 def _of_rows(node: Select | Project | Aggregate) -> str:
-    """Of the attributes of an instant only `row_number` counts rows."""
+    """Return why Spark cannot compute `row_number` if an operator reads it, else an empty text."""
     named = {reference.lower() for expr in stated(node) for reference in columns(expr)}
     counted = "row_number" in named and not schema_of(node.child).matching("row_number")
     return "row_number counts rows in their order" if counted else ""

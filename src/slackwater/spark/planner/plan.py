@@ -1,4 +1,4 @@
-"""From a bound plan to Spark's own operators, or to the fused operator where `ways` says so."""
+"""Compile a bound plan to Spark's own operators, or to the fused operator if `ways` chooses it."""
 
 from __future__ import annotations
 
@@ -30,39 +30,37 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.instants import instants_of
 from slackwater.algebra.schema import Field, Schema
-from slackwater.spark.operator.entry import stream_of
-from slackwater.spark.planner.aggregates import aggregated, ordered_aggregate
+from slackwater.spark.planner.aggregates import aggregate_extents, ordered_aggregate
 from slackwater.spark.planner.fused.changes import DEFAULT, Form
 from slackwater.spark.planner.fused.fuse import fuse
-from slackwater.spark.planner.joins import joined, united, without
-from slackwater.spark.planner.narrow import covered, named_in, narrowed
+from slackwater.spark.planner.joins import join_extents, subtract_extents, unite_extents
+from slackwater.spark.planner.narrow import covered, keep_columns, named_in
 from slackwater.spark.planner.obstacles import even, unsupported
 from slackwater.spark.planner.sync import extents_of, with_sync
 from slackwater.spark.planner.ways import Host, way_of
-from slackwater.spark.planner.windows import completed, distinct, with_extents
-from slackwater.spark.relation import ARRIVED, BATCH, PLACE, TIME, Relation, column_name, quoted
+from slackwater.spark.planner.windows import closed_extents, distinct, with_extents
+from slackwater.spark.relation import ARRIVED, BATCH, PLACE, TIME, Relation, column_name, dataframe_of, quoted
 from slackwater.spark.shim.driver import row_places
-from slackwater.spark.watermark.control import Reads, clocked
+from slackwater.spark.watermark.control import Reads, with_clock_watermark
 from slackwater.spark.watermark.hosts import GAUGE
 
 Inputs = Mapping[str, DataFrame]
-"""The DataFrame of each stream, by the name that the plan's scans give."""
+"""The DataFrame of each stream, by the name in the plan's scans."""
 
 
 def compile_plan(plan: Plan, streams: Inputs, ticks: DataFrame | None = None, form: Form = DEFAULT) -> DataFrame:
-    """A streaming DataFrame that yields the plan's rows, to be written in append mode.
+    """Return a DataFrame with the plan's rows, to be written in append mode.
 
-    Selections and projections that stand over a stream's disorder control are done below it, in the scan: Spark
-    cannot move them there. A plan that went through the rewrites has as many of them there as possible. On batch
-    DataFrames the answer is that over the whole input, in which nothing is late. `form` is how changes are written;
-    `ticks` tell of time that passes while no row comes.
+    Selections and projections directly above a stream's disorder control are computed below it, in the scan: Spark
+    cannot move them there. The rewrites put as many of them there as possible. Over batch DataFrames the result is that
+    of the whole input, in which no row is late. `form` is how changes are written; `ticks` move time if no row comes.
     """
-    reads = Reads(ticks, plan)
+    reads = Reads(ticks, plan, streams)
     if way_of(plan, placed=reads.host(session_of(streams)) == GAUGE).host is Host.FUSED:
         return fuse(plan, streams, reads, form)
     covers = tuple(covered(plan, is_entry))
     native = Native(streams, named_in(plan, is_entry), covers, reads, ordered_aggregate(plan) is not None)
-    relation = completed(native.relation(plan))
+    relation = closed_extents(native.relation(plan))
     names = dict(zip(relation.names, schema_of(plan).names, strict=True))
     if isinstance(plan, Emit) and plan.sync:
         return with_sync(relation, names, [native.relation(each) for each in extents_of(plan)])
@@ -71,10 +69,10 @@ def compile_plan(plan: Plan, streams: Inputs, ticks: DataFrame | None = None, fo
 
 @dataclass(frozen=True, slots=True)
 class Native:
-    """Compiles the operators of one query. A stream that is read twice under one policy is punctuated once.
+    """Compiles the operators of one query. A stream that is read twice under one policy has one control.
 
-    Of the `covered` entries only those columns are read that some operator above names. Rows have their position in
-    the source if the query is `ordered`: if a result depends on the order of rows.
+    Of the `covered` entries, only the columns in `names` are read. If the query is `ordered`, its result depends on the
+    order of rows, and rows have their position in the source.
     """
 
     streams: Inputs
@@ -84,7 +82,7 @@ class Native:
     ordered: bool = False
 
     def relation(self, plan: Plan) -> Relation:
-        """The rows of an operator."""
+        """Return the rows of an operator."""
         if is_entry(plan):
             return self.entry(plan)
         match plan:
@@ -102,15 +100,15 @@ class Native:
             case Project(child=child, items=items):
                 return _projected(items, self.relation(child))
             case Aggregate(child=child, group=group, aggregates=aggregates):
-                return aggregated(self.relation(child), group, aggregates)
+                return aggregate_extents(self.relation(child), group, aggregates)
             case Distinct(child=child):
                 return distinct(self.relation(child))
             case Join(left=left, right=right, condition=condition):
-                return joined(self.relation(left), self.relation(right), condition)
+                return join_extents(self.relation(left), self.relation(right), condition)
             case Union(left=left, right=right):
-                return united(self.relation(left), self.relation(right))
+                return unite_extents(self.relation(left), self.relation(right))
             case Minus(left=left, right=right):
-                return without(self.relation(left), self.relation(right))
+                return subtract_extents(self.relation(left), self.relation(right))
             case _:
                 raise unsupported(plan, "it has no counterpart among Spark's operators")
 
@@ -121,8 +119,8 @@ class Native:
         return with_extents(self.relation(child), length, instants.every.amount, by)
 
     def nested(self, alias: str, query: Plan) -> Relation:
-        """A subquery's rows, under its alias. At its own boundaries it is read as what it emitted there."""
-        inner = completed(self.relation(query))
+        """Return the rows of a subquery under its alias, each at the boundary at which the subquery emitted it."""
+        inner = closed_extents(self.relation(query))
         schema = schema_of(query).qualified(alias)
         names = zip(inner.columns(), schema, strict=True)
         df = inner.df.select(*inner.own[:1], *(column.alias(column_name(new)) for column, new in names))
@@ -133,14 +131,18 @@ class Native:
         return outer if even(query) else with_extents(outer, every.amount, every.amount)
 
     def entry(self, plan: Plan) -> Relation:
-        """The controller sees every row of the stream; what the query does not need is left out beside it."""
-        scan, df = scan_of(plan), stream_of(scan_of(plan), self.streams)
+        """Return the rows and columns of a controlled stream that the query needs. The controller sees every row."""
+        scan, df = scan_of(plan), dataframe_of(scan_of(plan), self.streams)
         columns = {"arrival": scan.arrival, "source": scan.source}
         read = self.reads.rows(df, scan.event_time, control_of(plan).policy, name=scan.stream, **columns)
         rows = _uncontrolled(plan, read, self.ordered)
         if any(each is plan for each in self.covered):
-            rows = narrowed(rows, self.names)
-        return replace(rows, df=clocked(rows.df, TIME, self.reads.clock(df, scan.stream))) if df.isStreaming else rows
+            rows = keep_columns(rows, self.names)
+        return (
+            replace(rows, df=with_clock_watermark(rows.df, TIME, self.reads.clock(df, scan.stream)))
+            if df.isStreaming
+            else rows
+        )
 
 
 def session_of(streams: Inputs) -> SparkSession:
@@ -148,7 +150,7 @@ def session_of(streams: Inputs) -> SparkSession:
 
 
 def is_entry(plan: Plan) -> bool:
-    """Whether this is a controlled stream, with no more than selections and projections around the control."""
+    """Return whether a plan is a disorder control, or has only selections and projections above one."""
     match plan:
         case Disorder():
             return True
@@ -197,6 +199,6 @@ def _selected(plan: Select, relation: Relation) -> Relation:
 
 
 def _projected(items: tuple[Item, ...], relation: Relation) -> Relation:
-    """The select list, beside the columns of our own."""
+    """Return the columns of a select list and the internal ones."""
     df = relation.df.select(*relation.own, *(relation.column(item.expr).alias(item.name) for item in items))
     return replace(relation, df=df, schema=Schema(tuple(Field(item.name, item.expr.type) for item in items)))

@@ -1,4 +1,4 @@
-"""WITH SYNC: after the rows of an extent, one row that says that the extent is complete."""
+"""WITH SYNC: after the rows of an extent comes one row, which says that the extent is complete."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ WINDOW_END = "window_end"
 
 
 def extents_of(plan: Plan) -> list[Plan]:
-    """The windows of a query itself, not those of its subqueries: a sync row tells of what they held."""
+    """Return the windows of a query itself, not those of its subqueries. Sync rows come at their boundaries."""
     if isinstance(plan, (Window, Frequency, Subquery, View)) and instants_of(plan).at_boundaries:
         return [plan]
     return [each for child in inputs(plan) for each in extents_of(child)]
 
 
 def with_sync(relation: Relation, names: Mapping[str, str], windows: Sequence[Relation]) -> DataFrame:
-    """The rows, with `_sync` false, and a row with `_sync` true per boundary at which a window held a row.
+    """Return the rows with `_sync` false, and a row with `_sync` true for each boundary at which a window has a row.
 
-    `window_end` tells the boundary of either, unless the query has such a column of its own. What the windows held is
-    read beside the query: a selection above a window does not make it hold less.
+    `window_end` is the boundary of both, unless the query has such a column of its own. The rows of the windows are
+    read beside the query, because a selection above a window may leave none of them.
     """
     columns = [F.col(quoted(name)).alias(new) for name, new in names.items()]
     if WINDOW_END not in (new.lower() for new in names.values()):

@@ -1,4 +1,4 @@
-"""Who runs a plan: Spark's own operators, or the fused operator that hosts a kernel; and why."""
+"""Choose who runs a plan, and say why: Spark's own operators, or the fused operator that hosts a kernel."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from slackwater.spark.planner.fused import fuse as fused
 from slackwater.spark.planner.obstacles import Obstacle, obstacles, unsupported
 
 MANY_COPIES = 20
-"""In so many extents per row, Spark's copies of it cost more than handing it to the kernel, which has panes.
+"""The number of extents per row from which Spark's copies of a row cost more than the kernel, which has panes.
 
-Measured at 200,000 rows a batch and 1,000 groups: about even at 12, with 60 the kernel is four times as quick."""
+Measured at 200,000 rows a batch and 1,000 groups: about even at 12; with 60, the kernel is four times as fast."""
 
 
 class Host(StrEnum):
@@ -26,19 +26,19 @@ class Host(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Which operators run a plan, and why these."""
+    """The host of a plan, and the reason for it."""
 
     host: Host
     reason: str
 
 
 def way_of(plan: Plan, *, placed: bool = True) -> Way:
-    """The way to run a plan; an error if there is none. `placed` says whether rows have their position in the source.
+    """Return the host of a plan; raise an error if none can run it.
 
-    Spark's own operators wherever it has them, since a row then never leaves the JVM. Two things speak for the fused
-    operator: what Spark has no operator for, and extents that overlap so much that copying every row into each of
-    them (RANGE / SLIDE) is dearer. Two chained aggregates would be panes as well, but lose a late row once its pane
-    is closed, when wider extents are still open: not the rule of the language.
+    `placed` says whether rows have their position in the source. Spark's own operators run a plan if they can, because
+    its rows then never leave the JVM. The fused operator runs a plan for which Spark has no operator, or whose extents
+    overlap so much that copying every row into each of them (RANGE / SLIDE) takes longer. Two chained aggregates of
+    Spark could share panes as well, but they would lose a late row whose pane is closed while wider extents are open.
     """
     obstacle = next(obstacles(plan), None) or (None if placed else _order(plan))
     if obstacle is not None:
@@ -55,7 +55,7 @@ def way_of(plan: Plan, *, placed: bool = True) -> Way:
 
 
 def copies_of(plan: Plan) -> int:
-    """In how many extents a row is at most."""
+    """Return the largest number of extents that contain one row."""
     return max(map(_copies, walk(plan)))
 
 
@@ -69,13 +69,13 @@ def _copies(node: Plan) -> int:
 
 
 def _order(plan: Plan) -> Obstacle | None:
-    """What in a plan needs the position of rows, which Spark's public API does not give."""
+    """Return the operator that needs the position of rows, which Spark's public API does not have, or None."""
     node = ordered_aggregate(plan)
     return Obstacle(node, "Spark Connect does not give the position of a row in its source") if node else None
 
 
 def _dear(plan: Plan) -> str | None:
-    """Why extents that overlap much cannot be put together from panes; None if they can."""
+    """Return why extents that overlap much cannot be computed from panes; None if they can."""
     over = [node for node in walk(plan) if isinstance(node, Aggregate) and _copies(node.child) >= MANY_COPIES]
     if any(node.pane is None for node in over):
         return "the optimiser found no panes that all extents could share"
@@ -100,7 +100,7 @@ def _refused(plan: Plan, obstacle: Obstacle, refusal: str) -> QueryError:
 
 
 def _hint(plan: Plan) -> str:
-    """Return what to change so that a plan can be run: only what was tried and helps."""
+    """Return a hint with changes that make a plan runnable. Only changes that were checked to help are named."""
     helps = []
     revoked = any(isinstance(node, Scan) and node.change_type for node in walk(plan))
     if not revoked and all(_by_instants(each.node) for each in obstacles(plan)):
@@ -112,7 +112,7 @@ def _hint(plan: Plan) -> str:
 
 
 def _by_instants(node: Plan) -> bool:
-    """Whether an operator is an obstacle only because of when it is evaluated."""
+    """Return whether an operator is an obstacle only because of when it is evaluated."""
     return isinstance(node, (Window, Frequency, Join)) or emits_changes(node)
 
 

@@ -1,8 +1,8 @@
-"""Boundary windows with Spark's own operators: extents, and their rows once they are closed.
+"""Windows at boundaries with Spark's own operators: extents, and their rows once they are closed.
 
-Every stateful operator here groups by BOUNDARY, which carries the mark of the watermark. In batch N Spark leaves out
-what belongs to a boundary that batch N - 1 had passed, and yields what belongs to one that batch N has: the rule of
-the language. What one such operator yields another can take in, in the same batch, with the same watermark.
+Every stateful operator here groups by BOUNDARY, which is marked as the column of the watermark. In batch N, Spark drops
+rows of boundaries that batch N - 1 had passed, and returns rows of boundaries that batch N has passed: this is the rule
+of the language. Another such operator can read the result in the same batch, with the same watermark.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ WINDOW = "__window"
 
 
 def with_extents(relation: Relation, length: int, slide: int, by: tuple[str, ...] = ()) -> Relation:
-    """Each row once for every extent [b - length, b) that it falls in; boundaries b are the multiples of `slide`."""
+    """Return each row once for every extent [b - length, b) that contains it; boundaries b are multiples of `slide`."""
     relation = streamed(relation)
-    # Spark starts windows at multiples of the slide; here the *ends* must be such.
+    # Spark starts windows at multiples of the slide; here their *ends* must be multiples.
     overlap = slide <= length
     window = F.window(TIME, _ticks(length if overlap else slide), _ticks(slide), _ticks(-length % slide * overlap))
     df = relation.df.select("*", window.alias(WINDOW)).select("*", marked(F.col(f"{WINDOW}.end"))).drop(WINDOW)
     if not overlap:
-        # Extents with gaps between them, which Spark refuses: slots of one slide, of which only the end counts.
+        # Spark refuses windows with gaps: use windows of one slide, and drop the rows before the extent.
         df = df.where(F.col(TIME) >= F.expr(earlier(length)))
     parts = {f"__part_{number}": relation.spelled(reference) for number, reference in enumerate(by)}
     df = df.select("*", *(F.col(quoted(str(name))).alias(part) for part, name in parts.items()))
@@ -37,29 +37,29 @@ def with_extents(relation: Relation, length: int, slide: int, by: tuple[str, ...
 
 
 def with_ticks(relation: Relation) -> Relation:
-    """The rows of a stream as extents of one tick: a row has its place until the punctuation is beyond it."""
+    """Return the rows of a stream as extents of one tick, so that each is held until the punctuation has passed it."""
     df = relation.df.where(F.col(TIME).isNotNull())
     df = df.select("*", marked(F.col(TIME) + F.expr(f"INTERVAL '{TICK}' MICROSECOND")))
     return replace(relation, df=df, extent=TICK)
 
 
 def streamed(relation: Relation) -> Relation:
-    """Rows as a stream: those of an instant carry its time, the boundary minus one tick, and are in no order."""
+    """Return rows as a stream. Rows of an extent get the time of its boundary minus one tick, and have no order."""
     if relation.extent is None:
         return relation
     df = relation.df.withColumn(TIME, F.expr(earlier(TICK))).select(TIME, *relation.columns())
     return Relation(df, relation.schema)
 
 
-def completed(relation: Relation) -> Relation:
-    """The rows of every extent as they are, once the extent is closed."""
+def closed_extents(relation: Relation) -> Relation:
+    """Return the rows of every extent once it is closed."""
     if relation.complete:
         return relation
     if relation.extent is None:
         relation = with_ticks(relation)
     keys = [BOUNDARY, *relation.parts]
     if all(_groupable(relation.df.schema[name].dataType) for name in relation.names):
-        # Equal rows are counted: nothing that is kept grows, and no boundary is in the hands of a single task.
+        # Count equal rows: the state of a group does not grow, and a boundary is spread over several tasks.
         counted = relation.df.groupBy(*keys, *relation.columns()).agg(F.count(F.lit(1)).alias(ROWS))
         df = counted.withColumn(ROWS, F.explode(F.expr(f"sequence(1, {ROWS})"))).drop(ROWS)
     else:
@@ -69,7 +69,7 @@ def completed(relation: Relation) -> Relation:
 
 
 def distinct(relation: Relation) -> Relation:
-    """Each row of an instant once."""
+    """Return each row of an extent once."""
     keys = [BOUNDARY, *relation.parts]
     if relation.complete:
         return replace(relation, df=relation.df.dropDuplicates([*keys, *relation.names]))
@@ -78,7 +78,7 @@ def distinct(relation: Relation) -> Relation:
 
 
 def marked(boundary: Column) -> Column:
-    """Return the column BOUNDARY with the mark by which Spark's operators know that the watermark is its own.
+    """Return the column BOUNDARY with the metadata by which Spark knows the column of the watermark.
 
     Add it with `select`: Spark Connect loses the mark in `withColumn`.
     """

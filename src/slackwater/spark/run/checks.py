@@ -1,4 +1,4 @@
-"""What `slackwater doctor` asks of Spark: each question is answered by what was found and what to do about it."""
+"""The checks of `slackwater doctor`. Each returns what was found and what to do about it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Finding:
 
 
 def examine(master: str, settings: Mapping[str, str], checkpoint: str | None) -> Iterator[Finding]:
-    """Return the findings, one after the other; those after a Spark that does not start are left out."""
+    """Run the checks and return their findings; if Spark does not start, the checks that need it are left out."""
     yield from find_versions()
     yield find_java()
     yield find_spark()
@@ -63,7 +63,7 @@ def examine(master: str, settings: Mapping[str, str], checkpoint: str | None) ->
 
 
 def find_versions() -> Iterator[Finding]:
-    """Find the versions of Python and of the packages."""
+    """Check the versions of Python and of the packages."""
     python = ".".join(map(str, sys.version_info[:3]))
     wanted = ".".join(map(str, OLDEST_PYTHON))
     yield Finding(sys.version_info >= OLDEST_PYTHON, f"Python {python}", f"install Python {wanted} or newer")
@@ -76,7 +76,7 @@ def find_versions() -> Iterator[Finding]:
 
 
 def find_java() -> Finding:
-    """Find the version of the Java that Spark would start."""
+    """Check the version of the Java that Spark would start."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     hint = f"install a JDK of version {OLDEST_JAVA} or newer, and set JAVA_HOME to it"
@@ -93,21 +93,21 @@ def find_java() -> Finding:
 
 
 def find_spark() -> Finding:
-    """Find whether this version of Spark was tested."""
+    """Check that this version of Spark was tested."""
     hint = f"pip install 'pyspark=={TESTED[-1]}', or another of " + ", ".join(TESTED)
     problem = unsupported(pyspark.__version__)
     return Finding(not problem, problem or f"pyspark {pyspark.__version__}, which is supported", hint)
 
 
 def find_internals(session: SparkSession) -> Finding:
-    """Find what Spark lacks of what is used."""
+    """Check that Spark has the internals that disorder control uses."""
     lacking = [*missing_java(session), *missing_python()]
     told = f"Spark lacks {', '.join(lacking)}" if lacking else "Spark has all that disorder control uses of it"
     return Finding(not lacking, told, "install a version of pyspark that was tested")
 
 
 def find_workers(session: SparkSession) -> Iterator[Finding]:
-    """Find what the Python of workers lacks."""
+    """Check that the Python of each worker can import the package."""
     hint = "install it there, or name a Python that has it: PYSPARK_PYTHON, or --conf spark.pyspark.python=..."
     try:
         require_workers(session)
@@ -128,7 +128,7 @@ def _told(worker: Worker) -> str:
 
 
 def find_checkpoint(session: SparkSession, address: str) -> Finding:
-    """Find whether files can be written, read, listed and removed where a checkpoint is to be."""
+    """Check that files can be written, read, listed and removed in the folder of a checkpoint."""
     hint = "give another --checkpoint, or allow this user to write there"
     try:
         place = reach(address, session)

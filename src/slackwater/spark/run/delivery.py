@@ -1,4 +1,4 @@
-"""One query, one or several outputs: what is done with each batch of its rows."""
+"""Deliver each batch of a query to its sinks: that of its result, and those of its late, rejected or refused rows."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from slackwater.spark.shim.log import with_log
 from slackwater.spark.store import Location
 
 Shows = Callable[[str], OnRows | None]
-"""Gives, for the name of a pipeline, what shows its rows."""
+"""Returns, for the name of a pipeline, the function that shows its rows, or None."""
 RESULT = "__slackwater_result"
 SIDE = "__slackwater_side"
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What is read beside a pipeline's result: the stream it is of, and where the rows of each reader go."""
+    """The side rows of one stream of a pipeline: the column in which they come, and a sink for each reader."""
 
     entry: Beside
     column: str
@@ -36,7 +36,7 @@ class Side:
 
 @dataclass(slots=True)
 class Delivery:
-    """Called by Spark with every batch. What goes wrong is kept: Spark itself would tell it as a Java stack."""
+    """Writes each batch that Spark passes to it. An error is kept in `failure`: Spark reports it as a Java stack."""
 
     pipeline: str
     checkpoint: Location
@@ -57,12 +57,12 @@ class Delivery:
             raise
 
     def _parts(self, df: DataFrame, batch: DeliveredBatch) -> Iterator[tuple[Sink, DataFrame]]:
-        """The rows for each sink. What several read is computed once: it changes the state of the query."""
+        """Return the rows for each sink. A batch for several sinks is computed once, since it changes the state."""
         if not self.sides:
             yield self.sink, df
             return
         own = [(side, side.entry.batch(batch, self.checkpoint)) for side in self.sides]
-        kept = kept_of(df, own).persist()
+        kept = drop_unread_rows(df, own).persist()
         try:
             yield self.sink, kept.where(F.col(RESULT).isNotNull()).select(f"{RESULT}.*")
             for side, at in own:
@@ -73,8 +73,8 @@ class Delivery:
             kept.unpersist()
 
 
-def undivided(pipeline: Pipeline, result: DataFrame, checkpoint: Location, shows: Shows) -> Delivery | None:
-    """What takes the batches of a pipeline with one output, unless that is one of Spark's own sinks."""
+def plain_delivery(pipeline: Pipeline, result: DataFrame, checkpoint: Location, shows: Shows) -> Delivery | None:
+    """Return the delivery of a pipeline with one output, or None if Spark's own sink takes its rows."""
     sink = own_sink(pipeline, shows(pipeline.name))
     if sink is None:
         return None
@@ -82,7 +82,7 @@ def undivided(pipeline: Pipeline, result: DataFrame, checkpoint: Location, shows
     return Delivery(pipeline.name, checkpoint, sink)
 
 
-def divided(
+def delivery_with_sides(
     pipeline: Pipeline,
     rows: DataFrame,
     checkpoint: Location,
@@ -90,12 +90,14 @@ def divided(
     read: Mapping[str, Beside],
     streams: Mapping[str, DataFrame],
 ) -> tuple[Delivery, DataFrame]:
-    """What takes the batches of a pipeline of whose streams the sides are `read`, and the rows that it takes apart.
+    """Return the delivery of a pipeline whose sides are `read`, and the rows of the query that it splits.
 
-    `rows` has the result in a column of its own, and what the query's operator refuses in the columns of these sides;
-    those of other sides are read from the `streams`.
+    `rows` has the result in one column and refused rows in the columns of their sides. The rows of the other sides
+    are read from the `streams` and appended.
     """
-    others = [tagged(entry.rows(streams), column) for column, entry in read.items() if column not in rows.columns]
+    others = [
+        pack_into_column(entry.rows(streams), column) for column, entry in read.items() if column not in rows.columns
+    ]
     whole = reduce(partial(DataFrame.unionByName, allowMissingColumns=True), [rows, *others])
     sink = batch_sink(pipeline, shows(pipeline.name))
     sink.open(whole.select(f"{RESULT}.*"))
@@ -108,13 +110,13 @@ def divided(
     return Delivery(pipeline.name, checkpoint, sink, sides), whole
 
 
-def tagged(df: DataFrame, column: str) -> DataFrame:
-    """Rows in one column."""
+def pack_into_column(df: DataFrame, column: str) -> DataFrame:
+    """Return the rows as structs in one column."""
     return df.select(F.struct(*(F.col(quoted(name)) for name in df.columns)).alias(column))
 
 
-def kept_of(df: DataFrame, sides: Iterable[tuple[Side, DeliveredBatch]]) -> DataFrame:
-    """A batch without the rows of streams that nobody wants, now that their punctuations are known."""
+def drop_unread_rows(df: DataFrame, sides: Iterable[tuple[Side, DeliveredBatch]]) -> DataFrame:
+    """Return a batch without the stream rows that no side reads: those that are neither late nor rejected."""
     wanted = F.col(RESULT).isNotNull()
     for side, batch in sides:
         wanted |= side.entry.wanted(side.column, batch)

@@ -1,4 +1,4 @@
-"""Where two queries differ, in the words of the language: what a person would have to change back."""
+"""Describe how two queries differ, in the words of the language, so that a person can undo the change."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from slackwater.algebra.nodes import INPUTS
 from slackwater.algebra.policies import ratio_text
 
 LONGEST, MOST = 60, 3
+"""The characters of a quoted text, and the number of differences that are told."""
 STREAM, CLAUSE, NAMES = range(3)
-"""What is told before what. Types differ all the way up from a stream that is declared otherwise; lists of columns and
-aliases are mostly written by the optimiser."""
+"""Ranks of differences; only those of the lowest rank are told. A changed declaration of a stream changes the types of
+all operators above it. Lists of columns and aliases come last, because the optimiser writes most of them."""
 DECLARED = {
     "event_time": "TIMESTAMP BY",
     "arrival": "ARRIVAL BY",
@@ -25,7 +26,7 @@ Doc = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Something that a query says, wherever the optimiser puts it, and with what value, if it has one."""
+    """A property of a query, such as a clause, with its value. It is independent of where the optimiser puts it."""
 
     rank: int
     what: str
@@ -33,7 +34,7 @@ class Fact:
 
 
 def difference(kept: Doc, mine: Doc) -> str | None:
-    """The first differences between two plan documents, in words; None if they are the same."""
+    """Return the most important differences between two plan documents in words, or None if they are the same."""
     if kept == mine:
         return None
     if kept.get("slackwater") != mine.get("slackwater"):
@@ -41,12 +42,12 @@ def difference(kept: Doc, mine: Doc) -> str | None:
     plans = kept["plan"], mine["plan"]
     if plans[0]["op"] != plans[1]["op"]:
         plans = _below(plans[0]), _below(plans[1])
-    told = sorted(_told(*map(_said, plans)), key=lambda each: each[0])
+    told = sorted(_list_differences(*map(_distinct_facts, plans)), key=lambda each: each[0])
     first = [each for rank, each in told if rank == told[0][0]]
     return "; ".join(first[:MOST]) or "the same clauses are computed in another way"
 
 
-def _told(kept: list[Fact], mine: list[Fact]) -> Iterator[tuple[int, str]]:
+def _list_differences(kept: list[Fact], mine: list[Fact]) -> Iterator[tuple[int, str]]:
     for fact in dict.fromkeys((each.rank, each.what) for each in (*kept, *mine)):
         old, new = ([each.value for each in facts if (each.rank, each.what) == fact] for facts in (kept, mine))
         rank, what = fact
@@ -58,22 +59,22 @@ def _told(kept: list[Fact], mine: list[Fact]) -> Iterator[tuple[int, str]]:
 
 
 def _below(plan: Doc) -> Doc:
-    """What holds state: where Spark's own operators run a query, its checkpoint knows nothing of what stands above."""
+    """Return the part of a plan that has state: a checkpoint of Spark's own operators records no operators above it."""
     while plan["op"] in ("emit", "project", "select"):
         plan = plan["child"]
     return plan
 
 
-def _said(plan: Doc) -> list[Fact]:
-    """The facts of a plan, each once."""
+def _distinct_facts(plan: Doc) -> list[Fact]:
+    """Return the facts of a plan, each once."""
     return list(dict.fromkeys(_facts(plan)))
 
 
 def _facts(plan: Doc) -> Iterator[Fact]:
-    """What the operators of a plan say, from the result to the streams."""
+    """Return the facts of all operators of a plan, from the result to the streams."""
     match plan["op"]:
         case "scan" | "view":
-            yield from _declared(plan)
+            yield from _declaration_facts(plan)
         case "disorder":
             for name, value in plan["policy"].items():
                 yield Fact(CLAUSE, f"{_policy(name)}{_of(plan)}", ratio_text(value) if name == "dratio" else str(value))
@@ -113,7 +114,7 @@ def _clauses(plan: Doc) -> Iterator[Fact]:
             yield Fact(CLAUSE, f"{names.get(operator, operator)}{_of(plan)}")
 
 
-def _declared(plan: Doc) -> Iterator[Fact]:
+def _declaration_facts(plan: Doc) -> Iterator[Fact]:
     name = plan["stream"] if plan["op"] == "scan" else plan["name"]
     called = f"the {'stream' if plan['op'] == 'scan' else 'view'} '{name}'"
     yield Fact(STREAM, called)

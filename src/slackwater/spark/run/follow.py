@@ -1,4 +1,4 @@
-"""Every streaming query of a session, followed from outside: also those that are no pipelines of ours."""
+"""Follow all streaming queries of a session, also those that are no pipelines of ours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from slackwater.spark.watermark.steering import Controls
 
 
 class Queries:
-    """The queries of a session that run or ran while somebody looked; `only` one of them, if it is given."""
+    """The queries of a session that were active at a call of `news`; if `only` is given, that query alone."""
 
     def __init__(self, session: SparkSession | None = None, only: StreamingQuery | None = None) -> None:
         self.session = session or SparkSession.active()
@@ -42,11 +42,11 @@ class Queries:
 
     @property
     def is_over(self) -> bool:
-        """Whether the session was stopped."""
+        """Return whether the session was stopped."""
         return is_stopped(self.session)
 
     def ended(self) -> list[tuple[str, str]]:
-        """Return the queries that ended since the last call, with the error that stopped each, or nothing."""
+        """Return the queries that ended since the last call, each with its error or an empty text."""
         gone = {run: query for run, (query, _) in self.known.items() if not query.isActive}
         for run in gone:
             del self.known[run]
@@ -59,7 +59,10 @@ def name_of(query: StreamingQuery) -> str:
 
 
 def _accounts(controls: Controls, run: str) -> Callable[[int], Mapping[str, Account]]:
-    """The accounts of a run as they are now: those after a batch are in a checkpoint that may be anywhere."""
+    """Return a function for the current accounts of a run, whatever the batch.
+
+    The accounts after a given batch are in the checkpoint, whose place is not known here.
+    """
     return lambda _: controls.accounts(run)
 
 

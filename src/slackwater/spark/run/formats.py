@@ -1,4 +1,4 @@
-"""What can be known about a source or a sink without running a query: that its format exists, and its columns."""
+"""Check sources, sinks and pipelines without running a query: formats, columns and plans."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from slackwater.spark.planner.fused.changes import check_form
 from slackwater.spark.planner.plan import compile_plan
 from slackwater.spark.planner.ways import way_of
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.run.pipeline import formed
+from slackwater.spark.run.pipeline import split_form
 from slackwater.spark.run.sides import entries
 from slackwater.spark.shim.driver import look_up_format
 from slackwater.spark.shim.log import with_log
 
 TEXT_WITHOUT_NAMES = ("csv", "text", "socket")
-"""Formats whose columns are what the declaration says, not what the data says."""
+"""Formats whose data has no column names, so that the declared ones cannot be checked."""
 
 
 def check_stream(session: SparkSession, stream: StreamDef) -> None:
-    """The format exists, and where the data itself names its columns, the declared ones are among them."""
+    """Check that the format of a stream exists, and that the data has the declared columns if it names its columns."""
     check_own(session, stream)
     if stream.format.lower() == "kafka":
         read_kafka(session, stream)
@@ -43,21 +43,23 @@ def check_stream(session: SparkSession, stream: StreamDef) -> None:
 
 
 def check_alone(pipeline: Pipeline) -> None:
-    """Check all of a plan that can be checked before there is a session: who can run it, and how it writes changes."""
+    """Check a plan without a Spark session: that some operator can run it, and that its sink can take its changes."""
     with found_in(f"the pipeline '{pipeline.name}'"):
         way_of(pipeline.plan)
-        form, _ = formed(pipeline)
+        form, _ = split_form(pipeline)
         if emits_changes(pipeline.plan):
             check_form(pipeline.plan, form)
 
 
 def check_plan(pipeline: Pipeline, streams: Mapping[str, DataFrame]) -> list[tuple[str, str]]:
-    """Return the columns and types that Spark gives the rows of a pipeline."""
-    return accepted(pipeline, lambda: compile_plan(pipeline.plan, streams, form=formed(pipeline)[0])).dtypes
+    """Compile a pipeline and return the columns and types of its rows."""
+    return compile_or_refuse(
+        pipeline, lambda: compile_plan(pipeline.plan, streams, form=split_form(pipeline)[0])
+    ).dtypes
 
 
-def accepted(pipeline: Pipeline, compiled: Callable[[], DataFrame]) -> DataFrame:
-    """Return the rows of a pipeline; what Spark refuses of its plan is an error that names the pipeline."""
+def compile_or_refuse(pipeline: Pipeline, compiled: Callable[[], DataFrame]) -> DataFrame:
+    """Return the rows of a pipeline; if Spark refuses its plan, raise an error that names the pipeline."""
     try:
         with found_in(f"the pipeline '{pipeline.name}'"):
             return compiled()
@@ -71,14 +73,17 @@ def accepted(pipeline: Pipeline, compiled: Callable[[], DataFrame]) -> DataFrame
 
 
 def check_sink(session: SparkSession, sink: SinkDef | None) -> None:
-    """The format of a sink exists."""
-    # `memory` is a sink of streams alone, which the lookup of data sources does not know.
+    """Check that the format of a sink exists."""
+    # Spark's lookup of data sources does not know `memory`, because it is only a streaming sink.
     if sink is not None and sink.format.lower() not in (*OWN_FORMATS, "memory"):
         _check_format(session, sink.format, f"the sink '{sink.name}'")
 
 
 def check_outputs(pipeline: Pipeline, sides: Sequence[Pipeline]) -> None:
-    """The sink of a pipeline can take its rows; beside sides, each of all of them one of several outputs."""
+    """Check that the sink of a pipeline can take its rows.
+
+    If sides are read, the query has several outputs: then each sink must be able to take a batch once.
+    """
     if not sides:
         own_sink(pipeline)
         return
@@ -89,7 +94,7 @@ def check_outputs(pipeline: Pipeline, sides: Sequence[Pipeline]) -> None:
 def check_sides(
     pipeline: Pipeline, sides: Sequence[Pipeline], streams: Mapping[str, DataFrame]
 ) -> list[tuple[Pipeline, list[tuple[str, str]]]]:
-    """The columns and types of queries over the sides of a pipeline."""
+    """Return the columns and types of each query over the sides of a pipeline."""
     return [
         (each, entry.read_by(each, entry.rows(streams), DeliveredBatch(0, "")).dtypes)
         for entry in entries(pipeline, sides)

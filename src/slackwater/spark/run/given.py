@@ -1,4 +1,4 @@
-"""A pipeline over batches and punctuations that are given, in the place of sources and controllers: for tests."""
+"""Run a pipeline over given batches and punctuations instead of sources and controllers: for tests."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ from slackwater.spark.watermark.gauged import controls_of
 from slackwater.spark.watermark.spec import Spec
 
 FIRST_FILE = 1_600_000_000
-"""Seconds since 1970: Spark takes files in the order of their modification times, so each batch gets one of its own."""
+"""Seconds since 1970: the modification time of the first file. Each file is a second newer: Spark reads old ones first.
+"""
 
 Numbered = list[tuple[int, Row]]
-"""Rows that a pipeline gave, each with the number of its batch."""
+"""Result rows of a pipeline, each with the number of its batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenStream:
-    """A stream as batches of rows, and the punctuation in ms after each; None leaves the one before in force."""
+    """A stream as batches of rows, and the punctuation in ms after each batch; None keeps the previous one."""
 
     fields: Sequence[Field]
     batches: Sequence[Sequence[Mapping[str, Any]]]
@@ -44,7 +45,7 @@ class GivenStream:
 
 
 class Dictated:
-    """In the place of an estimator: gives one punctuation after the other, whatever the rows are."""
+    """An estimator that ignores the rows and returns the given punctuations one after the other."""
 
     def __init__(self, punctuations: Sequence[int | None]) -> None:
         self.marks = list(accumulate((NO_PUNCTUATION if each is None else each for each in punctuations), max))
@@ -70,12 +71,12 @@ def run_given(
     *,
     flush: bool,
 ) -> dict[str, Numbered]:
-    """Return the rows of a pipeline and of those that read its sides, by the names of these, with their batches.
+    """Return the rows of a pipeline and of the readers of its sides, by pipeline name, each with its batch number.
 
-    Every stream has as many batches as the others. With `flush` every window is closed after the last of them.
+    All streams have the same number of batches. With `flush`, every window is closed after the last batch.
     """
     frames = {
-        name: _written(session, each, folder / "streams" / str(number))
+        name: _write_stream(session, each, folder / "streams" / str(number))
         for number, (name, each) in enumerate(streams.items())
     }
     found: dict[str, Numbered] = {each.name: [] for each in (pipeline, *sides)}
@@ -84,7 +85,7 @@ def run_given(
         return lambda batch, rows: found[name].extend((batch, row) for row in rows)
 
     checkpoint = folder / "checkpoint"
-    with _dictated(session, streams, checkpoint):
+    with _dictate_punctuations(session, streams, checkpoint):
         running = start(pipeline, frames, checkpoint, Manner(available_now=True), collects, sides)
         try:
             _finish(running.progress())
@@ -102,8 +103,10 @@ def _finish(batches: Iterator[object]) -> None:
 
 
 @contextmanager
-def _dictated(session: SparkSession, streams: Mapping[str, GivenStream], checkpoint: Path) -> Iterator[None]:
-    """The query with this checkpoint gets the punctuations that are given."""
+def _dictate_punctuations(
+    session: SparkSession, streams: Mapping[str, GivenStream], checkpoint: Path
+) -> Iterator[None]:
+    """Give the query with this checkpoint the punctuations of the streams instead of controllers."""
 
     def dictate(spec: Spec) -> Controller:
         return Controller(Dictated(streams[stream_of(spec.control)].punctuations), skew=LATEST)
@@ -116,8 +119,8 @@ def _dictated(session: SparkSession, streams: Mapping[str, GivenStream], checkpo
         del given[str(checkpoint)]
 
 
-def _written(session: SparkSession, given: GivenStream, folder: Path) -> DataFrame:
-    """A stream that reads one file in each batch."""
+def _write_stream(session: SparkSession, given: GivenStream, folder: Path) -> DataFrame:
+    """Write the batches as one file each, and return a stream that reads one file in each micro-batch."""
     folder.mkdir(parents=True)
     schema = ", ".join(f"{quoted(field.name)} {field.type}" for field in given.fields)
     df = session.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))

@@ -1,4 +1,4 @@
-"""Which query a checkpoint belongs to: the state of one query must not be read as that of another."""
+"""Check that a checkpoint belongs to a query: the state of one query must not be read as that of another."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOGS_KNOWN = ((4, 0), (4, 1), (4, 2), (4, 3))
 
 
 def reach(address: str | Path, session: SparkSession) -> Location:
-    """Return the place of an address, or an error that says why it cannot be reached."""
+    """Return the location of an address; raise an error that says why if it cannot be reached."""
     try:
         place = locate(address, session)
         place.exists()
@@ -42,10 +42,10 @@ def reach(address: str | Path, session: SparkSession) -> Location:
 
 
 def admit(plan: Plan, checkpoint: Location) -> None:
-    """Let a plan go on from a checkpoint, or refuse it; a new checkpoint becomes the plan's own.
+    """Check that a plan may continue from a checkpoint, or record the plan in a new checkpoint.
 
-    Under Spark's own operators what stands above the last of them that has state, the select list and HAVING, may
-    change: it is no part of what the checkpoint holds.
+    If Spark's own operators run the plan, its select list and HAVING may change, because they are above the last
+    operator with state and so the checkpoint holds nothing of them.
     """
     check_folder(checkpoint)
     mine = {"format": FORMAT, "host": way_of(plan).host.value, **to_document(_stateful(plan))}
@@ -61,7 +61,7 @@ def admit(plan: Plan, checkpoint: Location) -> None:
 
 
 def check_folder(checkpoint: Location) -> None:
-    """Check that a checkpoint is a folder or nothing yet, and that the file by which Spark knows a query is whole."""
+    """Check that a checkpoint is a folder or does not exist yet, and that Spark's `metadata` file in it is readable."""
     if found := checkpoint.blocking_file():
         raise RunError(
             "SW-517",
@@ -87,10 +87,10 @@ def check_folder(checkpoint: Location) -> None:
 def _take_back(checkpoint: Location) -> None:
     """Remove the entry of a file source's log for a batch that was never logged, so that the batch has the same files.
 
-    Spark writes down the next files of a source before it logs the batch. Killed in between, it would put the files of
-    the batch after with them, and which rows are late depends on batches. The public options of the source cannot keep
-    it from that (docs/design/control.md), and so the entry, which no batch refers to, is removed. This is done only on
-    versions of Spark whose log was seen to allow it, and only if it is a plain entry: a compacted one replaces others.
+    Spark records the next files of a source before it logs the batch. If it is killed in between, it would read them
+    in one batch together with the files after them, and which rows are late depends on batches. No public option of
+    the source prevents this (docs/design/control.md), so the entry, which no batch refers to, is removed. This is done
+    only on versions of Spark whose log is known, and only for a plain entry: a compacted one replaces earlier entries.
     """
     logged, done = last_batch(checkpoint, "offsets"), last_batch(checkpoint)
     if INSTALLED not in LOGS_KNOWN or (done is not None and (logged is None or done > logged)):
@@ -106,7 +106,7 @@ def _take_back(checkpoint: Location) -> None:
 
 
 def _log_offset(line: str) -> int | None:
-    """How far a file source had come; -1 if it has not begun, None if this is another source or torn."""
+    """Return the log offset of a file source: -1 if it has not begun, None if the line is torn or of another source."""
     if line == "-":
         return -1
     found = re.fullmatch(r'\{"logOffset":(\d+)\}', line)
@@ -114,7 +114,7 @@ def _log_offset(line: str) -> int | None:
 
 
 def _lists_files(entry: str) -> bool:
-    """Return whether this is of a file source's log: it names a file in every line but the first."""
+    """Return whether an entry is of a file source's log: its second line names a file."""
     return entry.split("\n", 1)[-1].startswith('{"path":')
 
 
@@ -124,12 +124,15 @@ def _stateful(plan: Plan) -> Plan:
     top = plan
     while isinstance(top, Emit | Project | Select):
         top = top.child
-    # Rows that are not aggregated are gathered as the select list has them.
+    # Without an aggregate the state holds rows with the columns of the select list, so that this must not change.
     return top if isinstance(top, Aggregate) else plan
 
 
 def _known_format(checkpoint: Location, kept: Any) -> Any:
-    """Return the record of a checkpoint whose format this version reads; the first one had no number."""
+    """Return the record of a checkpoint; raise an error if this version cannot read its format.
+
+    The first format had no number.
+    """
     found = kept.get("format", FIRST_FORMAT)
     if not isinstance(found, int) or not OLDEST_FORMAT <= found <= FORMAT:
         raise RunError(

@@ -1,4 +1,4 @@
-"""What runs each operator of a plan, and the plan that Spark makes of it: for `explain --physical`."""
+"""Describe what runs each operator of a plan, and Spark's own plan: for `explain --physical`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from slackwater.spark.watermark.hosts import ABOUT, GAUGE, host_of
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """An operator, how deep it stands, who runs it (`scan`, `control`, `native` or `fused`), and how."""
+    """An operator, its depth in the plan, who runs it (`scan`, `control`, `native` or `fused`), and how."""
 
     node: Plan
     depth: int
@@ -52,7 +52,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Physical:
-    """How a plan is run: by whom as a whole and why, each operator, and Spark's own plan."""
+    """The physical plan of a query: its host and why, the placement of each operator, and Spark's own plan."""
 
     host: Host
     reason: str
@@ -61,7 +61,7 @@ class Physical:
 
 
 def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
-    """How `compile_plan` runs a plan over these streams; nothing is started."""
+    """Compile a plan over these streams and return its physical plan; no query is started."""
     host = host_of(session_of(streams))
     way = way_of(plan, placed=host == GAUGE)
     reason = way.reason
@@ -73,33 +73,32 @@ def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
 
 
 def placements(plan: Plan, control: str = GAUGE) -> tuple[Placement, ...]:
-    """Return who runs each operator of a plan, the root first, then each input with all that is below it; `control`
-    names the host of the controllers."""
+    """Return who runs each operator of a plan, in pre-order. `control` names the host of the controllers."""
     host = way_of(plan, placed=control == GAUGE).host
     after = split(plan).after if host is Host.FUSED else None
     steps = after.steps if after else ()
-    placed = _placed(plan, host, emits_changes(plan))
-    return tuple(_after(each) if each.node in steps else _controlled(each, control) for each in placed)
+    placed = _place_operators(plan, host, emits_changes(plan))
+    return tuple(_after(each) if each.node in steps else _with_control_host(each, control) for each in placed)
 
 
-def _controlled(placed: Placement, control: str) -> Placement:
-    """An operator; of disorder control it says which host runs it."""
+def _with_control_host(placed: Placement, control: str) -> Placement:
+    """Add the host of the controllers to the placement of a disorder control; return any other one as it is."""
     if not isinstance(placed.node, Disorder) or is_log(scan_of(placed.node).stream):
         return placed
     return replace(placed, how=f"{placed.how}; host: {ABOUT[control]}")
 
 
 def _after(placed: Placement) -> Placement:
-    """An operator that Spark runs over what the engine yields."""
+    """Return the placement of an operator that Spark runs over the output of the engine."""
     return replace(placed, where="native", how="row by row, over what the engine yields")
 
 
 def physical_beside(entry: Beside, reader: Pipeline, streams: Mapping[str, DataFrame]) -> Physical:
-    """How a query over late, rejected or refused rows is run: as one more output of the query that these are of."""
+    """Return the physical plan of a query over late, rejected or refused rows: an output of the query they are of."""
     reason = f"an output of the query of '{entry.pipeline.name}', of the same batches"
     operators = tuple(
         Placement(each.node, each.depth, *_beside(each.node, entry))
-        for each in _placed(reader.plan, Host.NATIVE, False)
+        for each in _place_operators(reader.plan, Host.NATIVE, False)
     )
     rows = entry.read_by(reader, entry.rows(streams), DeliveredBatch(0, ""))
     return Physical(Host.NATIVE, reason, operators, explain(rows))
@@ -117,11 +116,11 @@ def _beside(plan: Plan, entry: Beside) -> tuple[str, str]:
             return "native", "row by row"
 
 
-def _placed(plan: Plan, host: Host, changes: bool, depth: int = 0) -> Iterator[Placement]:
+def _place_operators(plan: Plan, host: Host, changes: bool, depth: int = 0) -> Iterator[Placement]:
     where, how = _how(plan, host, changes)
     yield Placement(plan, depth, where, how)
     for each in inputs(plan):
-        yield from _placed(each, host, changes, depth + 1)
+        yield from _place_operators(each, host, changes, depth + 1)
 
 
 def _how(plan: Plan, host: Host, changes: bool) -> tuple[str, str]:
@@ -149,7 +148,7 @@ def _how(plan: Plan, host: Host, changes: bool) -> tuple[str, str]:
 
 
 def _kept(plan: Plan) -> str:
-    """What an operator of a changelog keeps of each input, by the class of that input."""
+    """Return the structures that a changelog operator keeps, one for each input, by the class of the input."""
     if isinstance(plan, Aggregate) and class_of(plan.child) is Class.MONOTONIC:
         return "a tally per group"
     return ", ".join(STRUCTURES[int(class_of(each))].name for each in inputs(plan))

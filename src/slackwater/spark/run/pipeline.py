@@ -1,4 +1,4 @@
-"""Running pipelines: a plan, its streams and its sink become a query that reports what it does."""
+"""Run pipelines: start the query of a plan, its streams and its sink, and report its progress."""
 
 from __future__ import annotations
 
@@ -21,7 +21,17 @@ from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_
 from slackwater.spark.planner.plan import compile_plan, scan_of, session_of
 from slackwater.spark.refusals import is_slow_start, line_of
 from slackwater.spark.relation import quoted
-from slackwater.spark.run.delivery import RESULT, SIDE, Delivery, Shows, divided, failed, slow_start, tagged, undivided
+from slackwater.spark.run.delivery import (
+    RESULT,
+    SIDE,
+    Delivery,
+    Shows,
+    delivery_with_sides,
+    failed,
+    pack_into_column,
+    plain_delivery,
+    slow_start,
+)
 from slackwater.spark.run.guard import admit, check_folder
 from slackwater.spark.run.progress import ANSWER, OUTPUT, TOLD, Ledger, Progress
 from slackwater.spark.run.sides import Beside, Refusing, entries
@@ -31,31 +41,34 @@ from slackwater.spark.shim.available_now import start_available_now
 from slackwater.spark.store import Location, locate
 from slackwater.spark.watermark.accounts import accounts_after, accounts_kept, stream_of
 from slackwater.spark.watermark.control import Reads
-from slackwater.spark.watermark.gauged import controls_of, told
+from slackwater.spark.watermark.gauged import controls_of, seen_metric
 from slackwater.spark.watermark.hosts import require_gauge
 from slackwater.spark.watermark.punctuate import Account
 
 RESTARTS = 3
-"""How often a query is started again whose Python process Spark gave up: with more, a machine that is too small for a
-file takes minutes to say so."""
+"""How often a query is started again after a Python process was too slow for Spark. With a larger value, a machine that
+is too small for a script takes minutes to report it."""
 POLL = 0.1
-"""How often, in seconds, a running query is asked for new batches."""
+"""Seconds between two looks at a running query for new batches."""
 
 IDLE = ("Waiting for data to arrive", "Waiting for next trigger")
-"""What Spark says of a query that waits: it has opened its sources, and planned what there was to plan."""
+"""The status messages of a query that waits: it has opened its sources and planned its batch."""
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to run: until all that is there is read (`available_now`), or for ever, with a batch every `trigger` seconds
-    (0: one right after the other); `sampled` if each batch is to say one row of its result to those who watch."""
+    """How to run a query: until all existing data is read (`available_now`), or without end.
+
+    A query without end starts a batch every `trigger` seconds; with 0, it starts the next batch at once. With
+    `sampled`, the progress of each batch has one row of its result.
+    """
 
     available_now: bool = False
     sampled: bool = False
     trigger: float = 0.0
 
     def begin(self, write: DataStreamWriter) -> StreamingQuery:
-        """Start a query."""
+        """Start a query in this manner."""
         if self.available_now:
             return start_available_now(write)
         return write.trigger(processingTime=f"{round(self.trigger * 1_000)} milliseconds").start()
@@ -72,29 +85,29 @@ def start(
     readers: Sequence[Plan] | None = None,
     rows: DataFrame | None = None,
 ) -> Running:
-    """Starts a pipeline, or resumes it where its checkpoint says that it stood.
+    """Start a pipeline, or resume it from its checkpoint.
 
-    `sides` are pipelines that read its late, rejected or refused rows: outputs of the same query. `on_rows` gives, for
-    a name, what shows the rows of that pipeline. The pipeline of a view writes to its `log`, which `readers` read:
-    their windows, too, are closed when its streams end. `rows` is what `prepare` gave for the pipeline, if it did.
+    `sides` are pipelines that read its late, rejected or refused rows: outputs of the same query. `on_rows` returns,
+    for the name of a pipeline, the function that shows its rows. The pipeline of a view writes to its `log`, which
+    `readers` read: a flush closes their windows as well. `rows` is the result of `prepare`, if it was called before.
     """
     checkpoint = locate(checkpoint, session_of(streams))
     admit(pipeline.plan, checkpoint)
     rows = prepare(pipeline, streams, checkpoint, sides) if rows is None else rows
-    pipeline = formed(pipeline)[1]
+    pipeline = split_form(pipeline)[1]
     read = _read(pipeline, sides)
     counted = F.count(RESULT if read else F.lit(1))
-    sample = [_sampled(rows, bool(read)).alias(ANSWER)] if manner.sampled else []
-    rows = rows.observe(OUTPUT, counted.alias("rows"), told(rows.sparkSession, counted).alias(TOLD), *sample)
+    sample = [_sample_row(rows, bool(read)).alias(ANSWER)] if manner.sampled else []
+    rows = rows.observe(OUTPUT, counted.alias("rows"), seen_metric(rows.sparkSession, counted).alias(TOLD), *sample)
     shows = on_rows or (lambda _: None)
     delivery: Delivery | None
     if log is not None:
         log.open(rows)
         delivery = Delivery(pipeline.name, checkpoint, log)
     elif read:
-        delivery, rows = divided(pipeline, rows, checkpoint, shows, read, streams)
+        delivery, rows = delivery_with_sides(pipeline, rows, checkpoint, shows, read, streams)
     else:
-        delivery = undivided(pipeline, rows, checkpoint, shows)
+        delivery = plain_delivery(pipeline, rows, checkpoint, shows)
     write = _writer(rows, pipeline, delivery).outputMode("append").queryName(pipeline.name)
     write = write.option("checkpointLocation", str(checkpoint))
     return Running(pipeline, checkpoint, partial(manner.begin, write), delivery, readers)
@@ -103,43 +116,43 @@ def start(
 def prepare(
     pipeline: Pipeline, streams: Mapping[str, DataFrame], checkpoint: Location, sides: Sequence[Pipeline] = ()
 ) -> DataFrame:
-    """Return what the query of a pipeline computes, for `start`; Spark refuses here what it refuses of a plan."""
+    """Compile the plan of a pipeline and return its rows, for `start`. If Spark refuses the plan, it does so here."""
     require_gauge(session_of(streams), f"the pipeline '{pipeline.name}'")
     check_folder(checkpoint)
     ticks = read_ticks(session_of(streams), checkpoint)
-    return _compiled(pipeline.plan, streams, ticks, formed(pipeline)[0], _read(pipeline, sides))
+    return _compile(pipeline.plan, streams, ticks, split_form(pipeline)[0], _read(pipeline, sides))
 
 
 def _read(pipeline: Pipeline, sides: Sequence[Pipeline]) -> dict[str, Beside]:
-    """Return what is read beside the result of a pipeline, by the columns in which it comes."""
+    """Return the streams whose side rows are read, by the columns in which these rows come."""
     return {f"{SIDE}{number}": entry for number, entry in enumerate(entries(pipeline, sides))}
 
 
-def formed(pipeline: Pipeline) -> tuple[Form, Pipeline]:
-    """Return how the sink wants changes to be written, and the pipeline without the options that say so."""
+def split_form(pipeline: Pipeline) -> tuple[Form, Pipeline]:
+    """Return the form in which the sink wants changes, and the pipeline without the options that state it."""
     if pipeline.sink is None:
         return DEFAULT, pipeline
     form, options = form_of(pipeline.sink.options)
     return form, replace(pipeline, sink=replace(pipeline.sink, options=options))
 
 
-def _compiled(
+def _compile(
     plan: Plan, streams: Mapping[str, DataFrame], ticks: DataFrame | None, form: Form, read: Mapping[str, Beside]
 ) -> DataFrame:
-    """The result; in one column if sides are `read`, beside those of what the operator of the query refuses."""
+    """Return the result of a plan. If sides are `read`, it is one column, beside columns of refused rows."""
     refused = {entry.scan.stream: column for column, entry in read.items() if isinstance(entry, Refusing)}
     if refused:
         return with_refused(plan, streams, Reads(ticks, plan), form, RESULT, refused)
     rows = compile_plan(plan, streams, ticks, form)
-    return tagged(rows, RESULT) if read else rows
+    return pack_into_column(rows, RESULT) if read else rows
 
 
-def _sampled(rows: DataFrame, tagged: bool) -> Column:
-    """Some row of the result as JSON, every column as text; only that row is converted."""
-    names = rows.schema[RESULT].dataType.names if tagged else rows.columns  # type: ignore[attr-defined]
-    columns = [F.col(f"{RESULT}.{quoted(name)}" if tagged else quoted(name)).cast("string") for name in names]
+def _sample_row(rows: DataFrame, packed: bool) -> Column:
+    """Return an aggregate that yields one result row as JSON, with every column as text. Only that row is converted."""
+    names = rows.schema[RESULT].dataType.names if packed else rows.columns  # type: ignore[attr-defined]
+    columns = [F.col(f"{RESULT}.{quoted(name)}" if packed else quoted(name)).cast("string") for name in names]
     row = F.to_json(F.struct(*(each.alias(name) for each, name in zip(columns, names, strict=True))))
-    return F.first(F.when(F.col(RESULT).isNotNull(), row) if tagged else row, ignorenulls=True)
+    return F.first(F.when(F.col(RESULT).isNotNull(), row) if packed else row, ignorenulls=True)
 
 
 def _writer(rows: DataFrame, pipeline: Pipeline, delivery: Delivery | None) -> DataStreamWriter:
@@ -149,15 +162,15 @@ def _writer(rows: DataFrame, pipeline: Pipeline, delivery: Delivery | None) -> D
 
 
 def dratios(plan: Plan) -> dict[str, float | None]:
-    """The share of late rows that each controlled stream of a plan may have."""
+    """Return the share of late rows that each controlled stream of a plan may have."""
     controls = [node for node in walk(plan) if isinstance(node, Disorder)]
     return {scan_of(each).stream: effective(each.policy).dratio for each in controls}
 
 
 def closed_before(checkpoint: Location, kept: Mapping[str, Account]) -> dict[str, int]:
-    """The streams of which a flush closed every window, and before which time, in ms, their rows are late by that.
+    """Return the streams whose windows a flush has closed, each with the time in ms before which its rows are late.
 
-    None of a stream once a row has passed that time: then its punctuation is again where its rows put it.
+    A stream is not among them any more once a row has passed that time.
     """
     closed = {stream_of(control): account.punctuation for control, account in kept.items() if account.closed}
     return closed if closed and was_flushed(checkpoint) else {}
@@ -190,7 +203,7 @@ class Running:
         self.woken: int | None = None
 
     def progress(self) -> Iterator[Progress]:
-        """A record for every batch as it ends, until the query does; raises what stopped it if it failed."""
+        """Yield a record for every batch until the query ends; raise its error if it failed."""
         active = True
         while active:
             active = self.active
@@ -204,10 +217,10 @@ class Running:
 
     @property
     def settled(self) -> bool:
-        """Whether the query runs its first batch, waits for data or has ended.
+        """Return whether the query has started: it runs its first batch, waits for data or has ended.
 
-        Until then Spark may start a Python process for each source and each stateful operator, and gives it up if it
-        does not answer within ten seconds: a file with many pipelines must not start all of them at once.
+        Until then Spark may start a Python process for each source and each stateful operator, and fails if one does
+        not answer within ten seconds. A script with many pipelines must therefore not start all of them at once.
         """
         if self.starting:
             jobs = SparkSession.active().sparkContext.statusTracker().getJobIdsForGroup(str(self.query.runId))
@@ -216,20 +229,20 @@ class Running:
 
     @property
     def active(self) -> bool:
-        """Whether batches may still come."""
+        """Return whether more batches may come."""
         return bool(self.query.isActive)
 
     def news(self) -> list[Progress]:
-        """The records of the batches that ended since the last call."""
+        """Return the records of the batches that ended since the last call."""
         records = self.ledger.read(self.query)
         for control in records[-1].controls if records else ():
             self.silence.heard_of(control.stream, control.account.rows, control.account.newest, monotonic())
         return records
 
     def flush(self) -> None:
-        """Runs on, once all rows are read, until every window is closed: no more rows are expected.
+        """Start the query again with ticks that close every window, after all rows were read.
 
-        A query over views alone has been told by the views that it reads.
+        A query over views alone needs no ticks: the logs of the views have their final punctuations.
         """
         if not self.silence.idle:
             return
@@ -242,9 +255,9 @@ class Running:
         self.query = self._start()
 
     def wake(self) -> None:
-        """Tells the query of streams that are silent for longer than they are waited for.
+        """Give the query ticks for streams that have been silent for longer than their idle time.
 
-        It is told again once a batch has ended, lest ticks come more quickly than batches end.
+        The next ticks wait until a batch has ended, so that ticks do not come faster than batches end.
         """
         if self.ledger.batch == self.woken or not (ticks := self.silence.due(monotonic())):
             return
@@ -252,13 +265,13 @@ class Running:
         give([ticks], self.checkpoint)
 
     def stop(self) -> None:
-        """Stops between two batches or in one; a batch that is cut short is done again on resuming."""
+        """Stop the query at once. A batch that is interrupted is repeated when the query resumes."""
         self.query.stop()
 
     def wait(self, seconds: float) -> None:
-        """Wait so long, or until the query ends; raise what stopped it, unless it is worth another start."""
+        """Wait until the time is up or the query ends; raise its error, or start it again after a slow start."""
         try:
-            self.query.awaitTermination(seconds)  # type: ignore[arg-type]  # fractions are taken, whatever the hint says
+            self.query.awaitTermination(seconds)  # type: ignore[arg-type]  # it takes fractions, although its type hint says int
         except StreamingQueryException as cause:
             if is_slow_start(str(cause)):
                 self._start_again(cause)
@@ -268,7 +281,7 @@ class Running:
             raise known or failed(self.name, _reason(cause)) from cause
 
     def _start_again(self, cause: StreamingQueryException) -> None:
-        """Start the query once more from its checkpoint, since a Python process of it took too long to start."""
+        """Start the query again from its checkpoint after a Python process took too long to start."""
         if self.restarts == RESTARTS:
             raise slow_start(self.name, RESTARTS + 1) from cause
         self.restarts += 1

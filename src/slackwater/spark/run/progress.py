@@ -1,11 +1,11 @@
-"""What each batch did, as one record: for the terminal, the dashboard and whoever else asks."""
+"""Turn Spark's progress into one record per batch, for the terminal, the dashboard, metrics and logs."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib import import_module
 from types import MappingProxyType
@@ -14,23 +14,59 @@ from typing import Any
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from slackwater.spark.io.rejects import EXAMPLE, MALFORMED, REJECTED, UNTIMED
 from slackwater.spark.operator.host import COUNTED as OUTPUTS
 from slackwater.spark.planner.fused.changes import refused_by
-from slackwater.spark.run.rejections import Rejections, with_reasons
 from slackwater.spark.shim.workers import is_connect
-from slackwater.spark.watermark.accounts import stream_of
+from slackwater.spark.watermark.accounts import numbered, stream_of
 from slackwater.spark.watermark.control import READ
 from slackwater.spark.watermark.gauged import controls_of
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.rows_host import ACCOUNT
 from slackwater.spark.watermark.statement import Statement
 
+
+@dataclass(frozen=True, slots=True)
+class Rejections:
+    """The number of rows of a stream, of rejected ones, the count of each reason, and an example of a rejected row.
+
+    A row may have several reasons. `side` is the stream that contains all rejected rows.
+    """
+
+    stream: str
+    side: str
+    rows: int
+    rejected: int
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    example: str = ""
+
+    def __add__(self, other: Rejections) -> Rejections:
+        names = [*self.reasons, *(name for name in other.reasons if name not in self.reasons)]
+        reasons = {name: self.reasons.get(name, 0) + other.reasons.get(name, 0) for name in names}
+        rows, rejected = self.rows + other.rows, self.rejected + other.rejected
+        return replace(self, rows=rows, rejected=rejected, reasons=reasons, example=self.example or other.example)
+
+
+def with_reasons(found: Rejections, observed: Mapping[str, Any]) -> Rejections:
+    """Return the rejections of a batch with reasons and an example from the metrics of its progress, if it has any.
+
+    Most formats have no such metrics; then a missing event time is the only reason.
+    """
+    told = {name.lower(): row for name, row in observed.items()}.get(f"{REJECTED}.{found.stream}".lower())
+    counts = {} if told is None else dict(told.asDict() if hasattr(told, "asDict") else told)
+    example, malformed = counts.pop(EXAMPLE, None), int(counts.pop(MALFORMED, 0) or 0)
+    reasons = {reason: int(count) for reason, count in counts.items() if count}
+    if found.rejected > malformed:
+        reasons[UNTIMED] = found.rejected - malformed
+    return replace(found, reasons=reasons, example=example or "")
+
+
 OUTPUT = "slackwater.output"
-"""The name under which a pipeline's result rows are counted."""
+"""The name of the metric that counts the result rows of a pipeline."""
 TOLD = "controls"
-"""Beside that count, in the same metric: what the controls say of the batch, as JSON."""
+"""The field of that metric with what the controls saw in the batch, as JSON."""
 ANSWER = "answer"
-"""And one of the result rows as JSON, where somebody wants to see it."""
+"""The field of that metric with one of the result rows as JSON, if the run samples them."""
 COUNTED = {
     "rows_in": "rows",
     "late": "late",
@@ -39,15 +75,15 @@ COUNTED = {
     "suspect": "suspect",
     "held_time": "held_time",
 }
-"""What a record counts, by what an account calls it."""
+"""The counts of a record, each with the field of an account that it is the increase of."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControlProgress:
-    """The disorder control of one stream: what it has counted since the pipeline first began; times in ms.
+    """The disorder control of one stream: its counts since the pipeline first began; times in ms.
 
-    `refused` is how many rows a stream with CHANGELOG BY has refused since this run began; None of other streams.
-    `seen` is what the control saw in this batch (see `Seen`), as Spark's progress has it: delays, holds, late rows.
+    `refused` is the number of rows that a stream with CHANGELOG BY has refused since this run began; it is None for
+    other streams. `seen` is what the control saw in this batch (see `Seen`): delays, holds, late rows.
     """
 
     stream: str
@@ -58,41 +94,42 @@ class ControlProgress:
 
     @property
     def ratio(self) -> float:
-        """The realised share of late rows."""
+        """Return the realised share of late rows."""
         return self.account.late / self.account.rows if self.account.rows else 0.0
 
     @property
     def hold(self) -> float:
-        """How long an on-time row waited on average, from its arrival to the punctuation that passed it."""
+        """Return the mean time that an on-time row waited, from its arrival to the punctuation that passed it."""
         return self.account.held_time / self.account.on_time if self.account.on_time else 0.0
 
     @property
     def lag(self) -> int:
-        """How far the punctuation is behind the latest arrival, and the silence since then."""
+        """Return how far the punctuation is behind the clock: the latest arrival plus the silence since then."""
         account = self.account
         return account.clock + account.silence - account.punctuation if account.punctuation else 0
 
     @property
     def holds(self) -> str:
-        """A sentence that says what holds the punctuation where it is after this batch; empty if nothing was told."""
+        """Return a sentence on why the punctuation is not further ahead after this batch, or an empty text."""
         return str(self.seen.get("holds", ""))
 
     @property
     def closed(self) -> bool:
-        """Whether nothing is waited for: a flush took the punctuation beyond every row, and beyond the clock."""
+        """Return whether a flush took the punctuation beyond every row and beyond the clock."""
         return self.account.closed and self.lag < 0
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One batch of a pipeline: counts are of this batch, `controls` and `held` of everything since the start.
+    """One batch of a pipeline. Counts are of this batch; `controls` and `held` are of everything since the start.
 
-    `rows_in` = on time + `late` + `rejected`, exactly; `suspect` rows are among the first two, `lost` ones are late and
-    were left out of an answer. So are the rows that a
-    changelog `refused`, when their time came: they may have come in an earlier batch. Beside these it counts the
-    `rows_read` from views, in order and none of them late; `views` names the logs. The batch ended `at` this time, in
-    ms since 1970, in the `run` of this id; `parts` is how many ms each part of it took, as Spark calls them. `answer`
-    is one of the result rows as JSON, if the run was asked to keep one.
+    `rows_in` = `on_time` + `late` + `rejected` + `rows_read`, exactly. `rows_read` come from the logs of `views`, in
+    order, and none of them is late. `suspect` rows are on time or late. `lost` rows are late rows that an answer had
+    to do without. Rows that a changelog `refused` may have come in an earlier batch: they are refused when the
+    punctuation passes them.
+
+    The batch ended `at` this time, in ms since 1970, in the `run` with this id. `parts` has the ms of each part of the
+    batch, by Spark's names. `answer` is one of the result rows as JSON, if the run samples them.
     """
 
     pipeline: str
@@ -129,26 +166,26 @@ class Progress:
 
     @property
     def hold(self) -> float:
-        """Mean hold over all streams, in milliseconds."""
+        """Return the mean hold over all streams, in milliseconds."""
         rows = sum(each.account.on_time for each in self.controls)
         return sum(each.account.held_time for each in self.controls) / rows if rows else 0.0
 
     @property
     def recent_hold(self) -> float:
-        """Mean hold of the rows of this batch; the one so far where it had none on time."""
+        """Return the mean hold of the rows of this batch, or that of all rows if none of this batch was on time."""
         return self.held_time / self.on_time if self.on_time else self.hold
 
     @property
     def punctuation(self) -> int:
-        """The smallest punctuation: what every stream has passed."""
+        """Return the smallest punctuation of all streams."""
         return min((each.account.punctuation for each in self.controls), default=0)
 
 
 class Ledger:
-    """Turns Spark's progress events of one query, in order, into records; remembers what was counted before.
+    """Turns the progress events of one query, in order, into records, as increases over the accounts so far.
 
-    A query that is resumed goes on from the accounts, by control, that its checkpoint has; `after` gives those after a
-    batch. `told` is what the controls say of the last batch, for queries that are no pipelines.
+    `kept` has the accounts of a resumed query from its checkpoint, by control; `after` returns those after a batch.
+    `told` returns what the controls saw in the last batch, as JSON, for queries that are no pipelines.
     """
 
     def __init__(
@@ -173,8 +210,11 @@ class Ledger:
         return [record for event in self._events(query) if (record := self.entered(event)) is not None]
 
     def _events(self, query: StreamingQuery) -> Sequence[Mapping[str, Any]]:
-        """Spark's progress since the last call, perhaps with some before. All of it is a hundred records, fetched and
-        parsed in the process in which controllers run: mostly there is none that is new, or one."""
+        """Return Spark's progress events since the last call, perhaps with some earlier ones.
+
+        All events that Spark keeps are a hundred, and parsing them takes time from the controllers in this process.
+        Mostly none or one is new, so only the last one is fetched if it follows the one before.
+        """
         latest = query.lastProgress
         if latest is None:
             return []
@@ -185,7 +225,7 @@ class Ledger:
         return [latest] if alone else query.recentProgress
 
     def entered(self, event: Mapping[str, Any]) -> Progress | None:
-        """The record of an event, unless that event is no batch or was seen before."""
+        """Return the record of an event, or None if the event is no batch or was seen before."""
         if event["batchId"] <= self.batch or "addBatch" not in event["durationMs"]:
             return None
         self.batch = event["batchId"]
@@ -227,7 +267,7 @@ class Ledger:
         return ControlProgress(stream, self.dratios.get(stream), account, self.refused.get(stream), seen)
 
     def _rejections(self, name: str, before: Account, observed: Mapping[str, Any]) -> Rejections:
-        """Return what the batch after `before` rejected of the stream of a control."""
+        """Return the rejected rows since the account `before` of the stream of a control."""
         stream, now = stream_of(name), self.accounts[name]
         several = f"${stream}" if len(self.dratios) > 1 else ""
         rows, rejected = now.rows - before.rows, now.untimed - before.untimed
@@ -279,17 +319,23 @@ def accounts(query: StreamingQuery) -> Accounts:
 
 def accounts_in_plan(query: StreamingQuery) -> dict[str, Account]:
     """Return the accounts of the controls that the query's own plan hosts, from Spark's progress."""
-    found: dict[str, Account] = {}
+    last: dict[str, Account] = {}
     for progress in query.recentProgress:
         for metric, row in (progress["observedMetrics"] or {}).items():
             account = _values(row).get("account") if metric.startswith(ACCOUNT) else None
             if account is not None:
-                found[_numbered(metric, ACCOUNT)] = Account(**json.loads(account))
+                last[metric] = Account(**json.loads(account))
+    found: dict[str, Account] = {}
+    alike: Counter[str] = Counter()
+    for metric in sorted(last):
+        control = _numbered(metric, ACCOUNT)
+        alike[control] += 1
+        found[numbered(control, alike[control])] = last[metric]
     return found
 
 
 def _read(observed: Mapping[str, Any]) -> dict[str, int]:
-    """How many rows were read of each stream that has no controller; one that is read twice has them once."""
+    """Return the number of rows of each stream without a controller. A stream that is read twice counts once."""
     found: dict[str, int] = {}
     for metric, row in observed.items():
         if metric.startswith(READ):
@@ -299,13 +345,13 @@ def _read(observed: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _refused(observed: Mapping[str, Any]) -> dict[str, int]:
-    """How many rows each stream with CHANGELOG BY has refused."""
+    """Return the number of rows that each stream with CHANGELOG BY has refused."""
     rows = [_values(row) for metric, row in observed.items() if metric.startswith(OUTPUTS)]
     return refused_by({output: count for row in rows for output, count in row.items()})
 
 
 def _values(row: Any) -> dict[str, Any]:
-    """Return what was observed, by name. Spark Connect gives the values and, beside them, a schema that names them."""
+    """Return the values of a metric by name. Spark Connect returns the values and a schema with their names."""
     found = row.asDict() if hasattr(row, "asDict") else dict(row)
     if set(found) != {"values", "schema"}:
         return found
@@ -313,13 +359,13 @@ def _values(row: Any) -> dict[str, Any]:
 
 
 def _rows_out(output: Mapping[str, Any], event: Mapping[str, Any]) -> int:
-    """The result rows as the pipeline counts them; of other queries as the sink does, if it does."""
+    """Return the number of result rows: as the pipeline counted them, else as the sink did, else 0."""
     sink = (event.get("sink") or {}).get("numOutputRows") or 0
     return int(output["rows"] or 0) if "rows" in output else max(0, sink)
 
 
 def _ended(event: Mapping[str, Any]) -> int:
-    """When the batch ended, in ms since 1970: Spark says when it began."""
+    """Return the time at which the batch ended, in ms since 1970: its start plus its duration."""
     began = event.get("timestamp")
     if began is None:
         return 0
@@ -328,11 +374,11 @@ def _ended(event: Mapping[str, Any]) -> int:
 
 
 def _parts(durations: Mapping[str, int]) -> dict[str, int]:
-    """The parts of a batch in ms; `other` is the rest of its time."""
+    """Return the duration of each part of a batch in ms; `other` is the rest of the batch."""
     parts = {name: int(time) for name, time in durations.items() if name != "triggerExecution"}
     return parts | {"other": max(0, int(durations["triggerExecution"]) - sum(parts.values()))}
 
 
 def _numbered(metric: str, kind: str) -> str:
-    """What a metric is of: its name without the kind and the number."""
+    """Return the name of the stream or control of a metric: the metric's name without its kind and number."""
     return metric.removeprefix(kind).lstrip(".").partition(".")[2]

@@ -1,4 +1,4 @@
-"""The progress record of a batch as a document: what the log, the dashboard, the metrics and notebooks read."""
+"""The progress record of a batch as data for JSON, for the log, the dashboard, the metrics and notebooks."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ACCOUNTED = (
 
 
 def record_of(progress: Progress) -> dict[str, Any]:
-    """Return the record of a batch; counts are of the batch, those of `streams` of all batches; times in ms.
+    """Return the record of a batch. Counts are of the batch, but those in `streams` of all batches; times are in ms.
 
     `hold` is how long rows waited, from their arrival until the punctuation passed them: `mean` is exact, `p50` and
     `p99` are estimated from the ages at which rows were released and the recent delays. `delays` of a stream are
-    counts by bucket: bucket 0 is below 1 ms, bucket i ends at 2 ** (i / 8) ms; `holds` is a sentence that says what
-    holds its punctuation where it is.
+    counts by bucket: bucket 0 is below 1 ms, bucket i ends at 2 ** (i / 8) ms. `holds` is a sentence on why its
+    punctuation is not further ahead.
     """
     streams = [_stream(each) for each in progress.controls]
     return {
@@ -73,5 +73,5 @@ def _stream(control: ControlProgress) -> dict[str, Any]:
 
 
 def _longest(progress: Progress, which: str) -> float:
-    """Of several streams, the hold of the one that holds its rows longest."""
+    """Return the longest hold of all streams."""
     return max((each.seen.get(which, 0.0) for each in progress.controls), default=0.0)

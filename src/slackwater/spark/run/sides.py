@@ -1,4 +1,4 @@
-"""Pipelines that read what another one leaves beside its result: they are outputs of that other one's query."""
+"""Pipelines over the late, rejected or refused rows of another pipeline: they are outputs of its query."""
 
 from __future__ import annotations
 
@@ -10,25 +10,55 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.catalog import LATE, REFUSED, Pipeline, StreamDef
-from slackwater.algebra.nodes import Disorder, Scan, walk
+from slackwater.algebra.nodes import Disorder, Emit, Mode, Plan, Project, Scan, Select, walk
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.schema import Field, Schema
 from slackwater.algebra.sides import REFUSAL, is_side, side_streams
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import QueryError
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.rejects import REASON, rejected
-from slackwater.spark.operator.entry import stream_of
 from slackwater.spark.planner.fused.changes import DEFAULT, with_refused
 from slackwater.spark.planner.plan import scan_of
-from slackwater.spark.relation import quoted
-from slackwater.spark.run.stateless import stateless
+from slackwater.spark.relation import Relation, column_name, dataframe_of, quoted
 from slackwater.spark.store import Location
 from slackwater.spark.watermark.accounts import account_before, control_name
 from slackwater.spark.watermark.control import Reads
 from slackwater.spark.watermark.lateness import behind, late
 
 
-def arranged(pipelines: Iterable[Pipeline]) -> list[tuple[Pipeline, tuple[Pipeline, ...]]]:
-    """The pipelines that are queries of their own, each with those that read its sides."""
+def stateless(plan: Plan, df: DataFrame) -> DataFrame:
+    """Return the rows of a plan of selections and projections over `df`: nothing that needs state can stand there."""
+    relation = _over(plan, df)
+    found = [F.col(quoted(column_name(field))) for field in relation.schema]
+    return relation.df.select(*(column.alias(new) for column, new in zip(found, schema_of(plan).names, strict=True)))
+
+
+def _over(plan: Plan, df: DataFrame) -> Relation:
+    match plan:
+        case Scan(alias=alias, fields=fields):
+            schema = Schema(fields).qualified(alias)
+            return Relation(df.select(*(F.col(quoted(each.name)).alias(column_name(each)) for each in schema)), schema)
+        case Emit(child=child, mode=Mode.FINAL, sync=False) | Disorder(child=child):
+            return _over(child, df)
+        case Select(child=child, condition=condition):
+            relation = _over(child, df)
+            return replace(relation, df=relation.df.where(relation.column(condition)))
+        case Project(child=child, items=items):
+            relation = _over(child, df)
+            chosen = relation.df.select(*(relation.column(item.expr).alias(item.name) for item in items))
+            return Relation(chosen, Schema(tuple(Field(item.name, item.expr.type) for item in items)))
+        case _:
+            raise QueryError(
+                "SW-304",
+                f"{type(plan).__name__} cannot stand over late, rejected or refused rows",
+                expected="SELECT and WHERE",
+                hint="write the rows to a table or to files first, and query these",
+            )
+
+
+def group_by_query(pipelines: Iterable[Pipeline]) -> list[tuple[Pipeline, tuple[Pipeline, ...]]]:
+    """Return the pipelines that are queries of their own, each with the pipelines that read its sides."""
     given = list(pipelines)
     read = {each.name: side for each in given if (side := _side(each)) is not None}
     return [
@@ -39,7 +69,7 @@ def arranged(pipelines: Iterable[Pipeline]) -> list[tuple[Pipeline, tuple[Pipeli
 
 
 def _side(pipeline: Pipeline) -> str | None:
-    """The side of another pipeline that this one reads, if it does."""
+    """Return the name of the side that a pipeline reads, or None if it reads ordinary streams."""
     found = {scan.stream.lower() for scan in walk(pipeline.plan) if isinstance(scan, Scan)}
     if len(found) > 1 and any(map(is_side, found)):
         raise QueryError(
@@ -61,7 +91,7 @@ UNKNOWN = "no change type that is known"
 
 @dataclass(frozen=True, slots=True)
 class SideStream:
-    """A stream that a pipeline reads, as those see it who read its late and rejected rows: every row, as it came."""
+    """A stream of a pipeline and the `readers` of its late and rejected rows, for whom its source is read once more."""
 
     pipeline: Pipeline
     control: Disorder
@@ -73,19 +103,23 @@ class SideStream:
 
     @property
     def how(self) -> str:
-        """How its rows are had, for `explain --physical`."""
+        """Return how its rows are read, for `explain --physical`."""
         return f"'{self.scan.stream}' read once more, told by the punctuation of each batch"
 
     def rows(self, streams: Mapping[str, DataFrame]) -> DataFrame:
-        """All that a side may want of the stream: rejected rows alone can be told before the punctuation is known."""
-        found = stream_of(self.scan, streams)
+        """Return the rows that may be late or rejected.
+
+        If a reader wants late rows, these are all rows, because the punctuation is not known yet. Otherwise they are
+        the rows without an event time.
+        """
+        found = dataframe_of(self.scan, streams)
         hidden = [name for name in (RAW, REASON) if name in found.columns]
         rows = found.select(*(F.col(quoted(field.name)) for field in self.scan.fields), *hidden)
         wants_late = any(self.is_late_to(each) for each in self.readers)
         return rows if wants_late else rows.where(F.col(quoted(self.scan.event_time)).isNull())
 
     def batch(self, batch: DeliveredBatch, checkpoint: Location) -> DeliveredBatch:
-        """A batch with the punctuation of this stream, of which Spark logs only the smallest of all streams."""
+        """Return the batch with the punctuation of this stream, since Spark logs the smallest one of all streams."""
         scan = self.scan
         if len({each.stream for each in walk(self.pipeline.plan) if isinstance(each, Scan)}) == 1:
             return batch
@@ -93,12 +127,12 @@ class SideStream:
         return replace(batch, punctuation=account_before(checkpoint, control, batch.number).punctuation)
 
     def wanted(self, column: str, batch: DeliveredBatch) -> Column:
-        """Which rows in a column of the query are late or rejected, now that the punctuation is known."""
+        """Return the condition that the row in a column of the query is late or rejected in this batch."""
         time = f"{column}.{quoted(self.scan.event_time)}"
         return F.col(column).isNotNull() & (F.col(time).isNull() | behind(time, batch))
 
     def read_by(self, reader: Pipeline, rows: DataFrame, batch: DeliveredBatch) -> DataFrame:
-        """The result of a side's query over the rows of a batch."""
+        """Return the result of a reader over the rows of a batch."""
         names = [field.name for field in self.scan.fields]
         if self.is_late_to(reader):
             own = rows.select(*(F.col(quoted(name)) for name in names))
@@ -112,7 +146,7 @@ class SideStream:
 
 @dataclass(frozen=True, slots=True)
 class Refusing:
-    """A stream with CHANGELOG BY, as those see it who read the rows that it refused: an output of the operator."""
+    """A stream with CHANGELOG BY, with the `readers` of its refused rows, which the fused operator returns."""
 
     pipeline: Pipeline
     scan: Scan
@@ -133,7 +167,10 @@ class Refusing:
         return F.col(column).isNotNull()
 
     def read_by(self, reader: Pipeline, rows: DataFrame, _: DeliveredBatch) -> DataFrame:
-        """The result of a side's query over the refused rows of a batch: of those with a known change type, inserts."""
+        """Return the result of a reader over the refused rows of a batch, with the reason of each.
+
+        Of the rows with a known change type, only inserts are refused.
+        """
         insert = F.lower(F.col(quoted(self.scan.change_type or ""))) == "insert"
         why = F.when(insert, F.lit(INSERTED)).otherwise(F.lit(UNKNOWN))
         return stateless(reader.plan, rows.withColumn(REFUSAL.name, why))
@@ -143,7 +180,7 @@ Beside: TypeAlias = SideStream | Refusing
 
 
 def entries(pipeline: Pipeline, readers: Sequence[Pipeline]) -> list[Beside]:
-    """The streams of a pipeline of which someone reads late or rejected rows, then those of which refused ones."""
+    """Return the streams whose late or rejected rows are read, then the streams whose refused rows are read."""
     sides = _sides(pipeline)
     found: dict[tuple[bool, str], list[Pipeline]] = {}
     for each in readers:
@@ -155,8 +192,8 @@ def entries(pipeline: Pipeline, readers: Sequence[Pipeline]) -> list[Beside]:
 
 
 def beside(reader: Pipeline, pipelines: Iterable[Pipeline]) -> Beside | None:
-    """The stream, as one of the pipelines reads it, of which a query reads one of its sides; None if of none."""
-    found = [entries(each, readers) for each, readers in arranged([*pipelines, reader]) if readers]
+    """Return the stream whose side a query reads, as one of the pipelines reads it; None if it reads no side."""
+    found = [entries(each, readers) for each, readers in group_by_query([*pipelines, reader]) if readers]
     return found[0][0] if found else None
 
 

@@ -1,8 +1,8 @@
-"""Ticks: small files in a query's checkpoint that tell it of the time that passes while no row comes.
+"""Ticks: small files in the checkpoint of a query that move its time while no row comes.
 
-Spark runs a batch only when something arrives. A tick is something that arrives, so that a stream that has fallen
-silent can be waited for no longer than stated, and one that has ended can be flushed. Being files, ticks are part of
-the batches that Spark logs, and come again with them after a fault.
+Spark runs a batch only when data arrives. A tick is such data: it lets a query stop waiting for a silent stream, and
+flush a stream that has ended. Because ticks are files, they are part of the batches that Spark logs, and are read
+again with these batches after a fault.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from slackwater.spark.watermark.punctuate import EVERY_ROW
 
 SCHEMA = "stream string, silence long, beyond long, newest long, furthest long"
 PAUSE = 1.0
-"""While a stream is silent it is told so at most once in so many seconds."""
+"""Seconds between two ticks for silent streams. With a larger value, answers of a silent stream come later."""
 KEPT = 100
+"""Files of ticks that are kept; older ones are removed."""
 FOLDER = "ticks"
 NAME = r"\d+\.json"
 APART = 0.005
-"""Seconds between two files of ticks. Spark reads files by their time in whole milliseconds; of equal times it takes
-the order in which the file system lists them, which on a local disk is any."""
+"""Seconds between two files of ticks. Spark reads files in the order of their modification times in whole milliseconds.
+Files with equal times would be read in any order."""
 RELEASE = 1
-"""So many milliseconds after a row the punctuation has released it."""
+"""Milliseconds after a row at which the punctuation has released it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """That no row of a stream (or of any) came for `silence`, or that the punctuation is to go `beyond` its newest row.
+    """A message to one stream of a query, or to all: no row came for `silence`, or go `beyond` the newest row.
 
-    All in milliseconds. `newest` is the newest row of any stream that is not suspect. With `furthest`, the newest of
-    all rows, Spark's watermark goes beyond it for one batch, and the next tick takes it back. With EVERY_ROW in the
-    place of `furthest` a changelog releases every row in the next batch.
+    All times are in milliseconds. `newest` is the newest row of any stream that is not suspect. With `furthest`, the
+    newest of all rows, Spark's watermark goes beyond that row for one batch, and the next tick takes it back. If
+    `furthest` is EVERY_ROW, a changelog releases every row in the next batch.
     """
 
     stream: str | None = None
@@ -54,16 +55,16 @@ class Tick:
 
 
 def read_ticks(session: SparkSession, checkpoint: Location) -> DataFrame:
-    """Return the ticks of a query, as they come: each file in a batch of its own."""
+    """Return the stream of ticks of a query; each batch reads one file."""
     folder = checkpoint / FOLDER
     folder.make()
-    # By their names alone: a checkpoint that was moved does not have its old ticks once more.
+    # Files are known by their names alone, so that a checkpoint that was moved does not read its old ticks again.
     options = {"fileNameOnly": "true", "maxFilesPerTrigger": "1"}
     return session.readStream.schema(SCHEMA).options(**options).json(str(folder))
 
 
 def give(batches: Sequence[Sequence[Tick]], checkpoint: Location) -> None:
-    """Let the query take notice of ticks, one batch after the other."""
+    """Write ticks for a query to read, one file for each batch, and remove old files."""
     folder = checkpoint / FOLDER
     for ticks in batches:
         (folder / f"{time_ns():020d}.json").write("\n".join(json.dumps(asdict(tick)) for tick in ticks))
@@ -78,7 +79,7 @@ def was_flushed(checkpoint: Location) -> bool:
 
 
 def beyond(plan: Plan) -> int:
-    """How far, in milliseconds, the punctuation must pass a row for every window with that row to be closed."""
+    """Return how far beyond a row, in ms, the punctuation must go to close every window with that row."""
     return -(-_reach(plan) // TICKS_PER_MS) + 1
 
 
@@ -97,13 +98,13 @@ def _ticks(length: Length | None) -> int:
 
 
 def idle_times(plan: Plan) -> dict[str, float]:
-    """For each controlled stream, how many seconds of silence it is waited for; a view tells its own punctuations."""
+    """Return the seconds that a query waits for each silent stream. Views are left out: they have punctuations."""
     controls = [node for node in walk(plan) if isinstance(node, Disorder) and not is_log(scan_of(node).stream)]
     return {scan_of(each).stream: longest_silence(each.policy) / (1_000 * TICKS_PER_MS) for each in controls}
 
 
 class Silence:
-    """Notices which streams of a running query are silent, and when their query should be told."""
+    """Finds out which streams of a running query are silent, and when their query needs a tick."""
 
     def __init__(self, plan: Plan, now: float, readers: Sequence[Plan] | None = None) -> None:
         self.idle = idle_times(plan)
@@ -115,13 +116,16 @@ class Silence:
         self.newest = 0
 
     def heard_of(self, stream: str, rows: int, newest: int, now: float) -> None:
-        """Enters how many rows of a stream have come so far, and its newest event time."""
+        """Note how many rows of a stream have come so far, and its newest event time."""
         if rows != self.rows.get(stream):
             self.rows[stream], self.heard[stream], self.silences[stream] = rows, now, 0.0
         self.newest = max(self.newest, newest)
 
     def due(self, now: float) -> list[Tick]:
-        """The ticks to give now. None before a first row came, or once a tick has closed all windows of a stream."""
+        """Return the ticks to give now.
+
+        There are none before the first row has come, nor for a stream after a tick has closed all of its windows.
+        """
         if now - self.told < PAUSE or not self.newest:
             return []
         silent = [
@@ -135,16 +139,16 @@ class Silence:
 
 
 def flushing(plan: Plan, newest: int, furthest: int = 0, readers: Sequence[Plan] | None = None) -> list[Tick]:
-    """The ticks of a flush, each for a batch of its own.
+    """Return the ticks of a flush, each for a batch of its own.
 
-    After them every window of the query is closed, and every window of the `readers` of a view. `newest` is the newest
-    row of all streams that is not suspect: the rows of one stream wait for the others. Under EMIT CHANGES time stays
-    there, so that what lives then stays alive, and suspect rows are released there.
+    They close every window of the query and of the `readers` of a view. `newest` is the newest row of all streams that
+    is not suspect, because the rows of one stream wait for the others. Under EMIT CHANGES time stops there, so that
+    rows that are alive then stay alive, and suspect rows are released there.
 
-    The first tick also closes the windows of suspect rows, up to the `furthest`; two more take the watermark back. It
-    takes two, because Spark filters late rows by the watermark of the batch before. Under EMIT CHANGES the watermark
-    does not go ahead: every row is released where it is. The readers of a view follow its punctuations and cannot go
-    back: a view keeps its suspect rows until their time comes.
+    If there are suspect rows, the first tick takes the watermark beyond the `furthest` of them to close their windows.
+    Two more ticks take it back: two, because Spark filters late rows by the watermark of the batch before. Under EMIT
+    CHANGES the watermark does not go ahead: every row is released where it is. The readers of a view follow its
+    punctuations, which cannot go back, so a view holds its suspect rows until their time comes.
     """
     changes = emits_changes(plan)
     closing = Tick(beyond=RELEASE if changes else max(map(beyond, (plan, *(readers or ())))), newest=newest)

@@ -1,4 +1,4 @@
-"""What the controls of a query had counted, as its checkpoint keeps it from batch to batch."""
+"""The accounts of the controls of a query, which its checkpoint keeps after each batch."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from slackwater.spark.watermark.state_files import CONTROL, StateFiles
 
 
 def control_name(stream: str, event_time: str, policy: Policy, arrival: str | None, source: str | None) -> str:
-    """The name of a stream's control within its query: that of the stream, and what tells it from another of it."""
-    stated = repr((policy, event_time, arrival, source)).replace(", within=None", "")  # as before policies had it
+    """Return the name of a control: the stream, and a checksum that distinguishes several controls of the stream."""
+    stated = repr((policy, event_time, arrival, source)).replace(", within=None", "")  # for checkpoints without it
     own = zlib.crc32(stated.encode())
     return f"{quote(stream or event_time, safe='')}-{own:08x}"
 
 
 def numbered(control: str, number: int) -> str:
-    """The name of a control of which the query has several: they are told apart by the order in which they were made.
+    """Return the name of the n-th control with the same name in a query, in the order in which they were made.
 
     >>> numbered("ts-0badcafe", 1), stream_of(numbered("ts-0badcafe", 2))
     ('ts-0badcafe', 'ts#2')
@@ -30,7 +30,7 @@ def numbered(control: str, number: int) -> str:
 
 
 def stream_of(control: str) -> str:
-    """The stream of a control.
+    """Return the name of the stream of a control.
 
     >>> stream_of("Traffic%20north-0badcafe")
     'Traffic north'
@@ -45,7 +45,7 @@ def account_before(checkpoint: Location, control: str, batch: int) -> Account:
 
 
 def accounts_kept(checkpoint: Location) -> dict[str, Account]:
-    """Return the accounts of all controls after the last batch that was done."""
+    """Return the accounts of all controls after the last completed batch."""
     last = last_batch(checkpoint)
     controls = [] if last is None else controls_in(checkpoint)
     return _of_some({each: account_before(checkpoint, each, (last or 0) + 1) for each in controls})
@@ -58,10 +58,10 @@ def accounts_after(checkpoint: Location, batch: int) -> dict[str, Account]:
 
 
 def controls_in(checkpoint: Location) -> list[str]:
-    """Return the names of the controls that a checkpoint has state of."""
+    """Return the names of the controls with state in a checkpoint."""
     return [each.name for each in (checkpoint / CONTROL).list()]
 
 
 def _of_some(found: dict[str, Account]) -> dict[str, Account]:
-    """Without the accounts of streams that have had no row so far."""
+    """Return the accounts of streams that have had a row."""
     return {control: account for control, account in found.items() if account != Account()}

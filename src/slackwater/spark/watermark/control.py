@@ -1,8 +1,9 @@
-"""An adaptive watermark under Spark's own operators."""
+"""Give a DataFrame an adaptive watermark, which any operator of Spark can follow."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -11,26 +12,26 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import NumericType, TimestampType
 
-from slackwater.algebra.nodes import Plan, Policy
+from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.errors import InputError, nearest
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import dataframe_of, quoted
 from slackwater.spark.watermark import policy as policies
 from slackwater.spark.watermark.accounts import control_name
-from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks, with_punctuation
+from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks
 from slackwater.spark.watermark.hosts import GAUGE, ROWS, host_of
 from slackwater.spark.watermark.lateness import extents_of
-from slackwater.spark.watermark.rows_host import CLOCK, punctuation_rows
+from slackwater.spark.watermark.rows_host import CLOCK, ClockedStream, punctuation_rows
 from slackwater.spark.watermark.spec import Spec
 
 CONTROLLED = "_slackwater_control"
-"""The attribute of a controlled DataFrame that says what it controls, and how."""
+"""The attribute of a controlled DataFrame with its input, event time, policy, arrival and source."""
 READ = "slackwater.read"
 NAME_PART = re.compile(r"`((?:[^`]|``)*)`|([^.`]+)")
 """A part of a name such as a.`t s`, with or without back-quotes."""
 WATERMARKED = "spark.watermarkDelayMs"
 BARRIER = f"{CLOCK} IS NULL AND spark_partition_id() >= 0"
-"""Removes the punctuation rows above the watermark. Its second half is always true and not deterministic, so that
-Catalyst moves no later predicate below it: one that did get there would remove the punctuations themselves."""
+"""Removes the punctuation rows above the watermark. Its second half is always true but not deterministic, so that
+Catalyst moves no later predicate below it: there, the predicate would remove the punctuations."""
 
 _numbers = count(1)
 
@@ -90,7 +91,9 @@ def with_disorder_control(
     controlled = sw.with_disorder_control(events, "ts", "1%", source="sensor", within="1 minute")
     counts = controlled.groupBy(F.window("ts", "10 seconds"), "sensor").count()
     """
-    policy = policies.stated(dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew, within=within)
+    policy = policies.policy_of(
+        dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew, within=within
+    )
     return controlled(df, event_time, policy, arrival=arrival, source=source)
 
 
@@ -102,7 +105,7 @@ def controlled(
     arrival: str | None = None,
     source: str | None = None,
 ) -> DataFrame:
-    """`df` under the control of a policy; see `with_disorder_control`."""
+    """Return `df` under the control of a policy; see `with_disorder_control`."""
     alias, event_time = _alias(df, event_time), _column(df, "event time", event_time)
     arrival = arrival and _column(df, "arrival", arrival)
     source = source and _column(df, "source", source)
@@ -111,64 +114,28 @@ def controlled(
         return df
     reads = Reads()
     read = reads.rows(df, event_time, policy, arrival=arrival, source=source)
-    rows = clocked(read, event_time, reads.clock(df))
+    rows = with_clock_watermark(read, event_time, reads.clock(df))
     rows = rows.alias(alias) if alias else rows
-    setattr(rows, CONTROLLED, (df, event_time, policy, arrival, source))
+    setattr(rows, CONTROLLED, reads.stream(df, policy, event_time, arrival, source))
     return rows
-
-
-def late(df: DataFrame) -> DataFrame:
-    """Return the late rows of a DataFrame that `with_disorder_control` gave, as a streaming DataFrame.
-
-    Each row has two more columns: `late_by`, by how many microseconds it was behind, and the `punctuation` that it was
-    behind. A query over these rows has a controller of its own with the same policy. It finds the same rows late as
-    another query over the same source if both have the same batches.
-
-    Parameters
-    ----------
-    df
-        What `with_disorder_control` returned, before anything else was done with it.
-
-    Returns
-    -------
-    DataFrame
-        The late rows.
-
-    Examples
-    --------
-    too_late = sw.late(controlled)  # of with_disorder_control, above
-    """
-    given = getattr(df, CONTROLLED, None)
-    if given is None or host_of(df.sparkSession) != GAUGE:
-        raise InputError(
-            "SW-498",
-            "the late rows of this DataFrame are not known",
-            expected="what with_disorder_control returned over a streaming DataFrame, in a classic session",
-            hint="call late(...) before any other operation, or write SQL and read name$late",
-        )
-    source_df, event_time, policy, arrival, source = given
-    control = control_name("", event_time, policy, arrival, source)
-    spec = Spec(control, policy, in_arrival_order=arrival is not None, named=source is not None)
-    rows = with_punctuation(source_df, spec, event_time, arrival, source, "punctuation")
-    time, mark = F.unix_micros(quoted(event_time)), F.unix_micros("punctuation")
-    behind = clocked(rows, event_time, None).where(F.unix_millis(quoted(event_time)) < F.unix_millis("punctuation"))
-    return behind.select(*map(quoted, source_df.columns), (mark - time).alias("late_by"), "punctuation")
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The streams of one query as they are read: of each, its controller takes notice once.
+    """Reads the streams of one query, so that each control sees its stream once even if the query reads it twice.
 
-    `ticks` (see `Tick`) tell of time that passes while no row comes. With the `plan` of the query a controller knows
-    which of its late rows are lost: those that missed a window. Without it a row is lost if its place is gone.
+    `ticks` (see `Tick`) move time while no row comes. With the `plan` of the query, a controller knows which late rows
+    are lost: those that missed a window. Without it, a row is lost if rows after its place were released before.
     """
 
     ticks: DataFrame | None = None
     plan: Plan | None = None
+    streams: Mapping[str, DataFrame] = field(default_factory=dict)
+    """The DataFrame of each stream of the plan: controllers in the plan run in one operator, which reads them all."""
     done: dict[str, DataFrame | None] = field(default_factory=dict)
-    """By the name of each control: its punctuations, if they come as rows of the plan."""
+    """The punctuations of each control by name; None if they do not come as rows of the plan."""
     clocks: dict[str, DataFrame | None] = field(default_factory=dict)
-    """By the name of each stream: the punctuations of the control under which it was read last."""
+    """The punctuations of each stream by name, of the control under which it was read last."""
 
     def rows(
         self,
@@ -180,23 +147,47 @@ class Reads:
         source: str | None = None,
         name: str = "",
     ) -> DataFrame:
-        """The rows of a stream. One that brings its punctuations along needs no controller, nor does one at rest."""
+        """Return the rows of a stream, which pass its control.
+
+        A stream that has punctuations as rows needs no controller, nor does a batch DataFrame.
+        """
         if CLOCK in df.columns:
             return _counted(df, name)
-        control = control_name(name, event_time, policy, arrival, source)
         if not df.isStreaming:
             return df
-        rows = df
+        rows, own = df, self.stream(df, policy, event_time, arrival, source, name)
+        control = own.spec.control
         if control not in self.done:
-            extents = () if self.plan is None else extents_of(self.plan, name)
-            in_order, named = arrival is not None, source is not None
-            spec = Spec(control, policy, in_arrival_order=in_order, named=named, extents=extents)
-            clocks = event_time, arrival, source
-            in_plan = self.host(df.sparkSession) == ROWS
-            self.done[control] = punctuation_rows(df, spec, *clocks) if in_plan else None
-            rows = df if in_plan else gauged(df, spec, *clocks, own_ticks(self.ticks, name))
+            if self.host(df.sparkSession) == ROWS:
+                self.done.update(punctuation_rows(self._streams() or [own]))
+            else:
+                rows = gauged(df, own.spec, event_time, arrival, source, own_ticks(self.ticks, name))
+                self.done[control] = None
         self.clocks[name] = self.done[control]
         return rows
+
+    def _streams(self) -> list[ClockedStream]:
+        """Return the streams of the plan that need a controller, each once per policy."""
+        found = {}
+        for disorder in walk(self.plan) if self.plan is not None and self.streams else ():
+            if isinstance(disorder, Disorder):
+                scan = next(each for each in walk(disorder) if isinstance(each, Scan))
+                df = dataframe_of(scan, self.streams)
+                if df.isStreaming and CLOCK not in df.columns:
+                    clocks = scan.event_time, scan.arrival, scan.source
+                    own = self.stream(df, disorder.policy, *clocks, scan.stream)
+                    found[own.spec.control] = own
+        return list(found.values())
+
+    def stream(
+        self, df: DataFrame, policy: Policy, event_time: str, arrival: str | None, source: str | None, name: str = ""
+    ) -> ClockedStream:
+        """Return a stream of the query with the specification of its controller."""
+        control = control_name(name, event_time, policy, arrival, source)
+        extents = () if self.plan is None else extents_of(self.plan, name)
+        in_order, named = arrival is not None, source is not None
+        spec = Spec(control, policy, in_arrival_order=in_order, named=named, extents=extents)
+        return ClockedStream(df, spec, event_time, arrival, source)
 
     def host(self, session: SparkSession) -> str:
         """Return who runs the controllers. Ticks come from `run`, which needs the files of the gauge."""
@@ -209,8 +200,8 @@ class Reads:
         return self.clocks.get(name)
 
 
-def clocked(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFrame:
-    """Rows with a watermark on `event_time` that follows the punctuations of `clock`, or that controllers move."""
+def with_clock_watermark(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFrame:
+    """Return rows with a watermark on `event_time` that follows the punctuations of `clock` or the gauge."""
     if clock is None:
         merged = rows.withWatermark(quoted(event_time), f"{FAR} days")
     else:
@@ -221,13 +212,13 @@ def clocked(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFr
 
 
 def _counted(df: DataFrame, name: str) -> DataFrame:
-    """Without the punctuations; how many rows there are is in Spark's progress, as no controller counts them."""
+    """Return rows without the punctuations. Spark's progress counts them, because no controller does."""
     rows = df.where(F.col(CLOCK).isNull()).drop(CLOCK)
     return rows.observe(f"{READ}.{next(_numbers)}.{name}", F.count(F.lit(1)).alias("rows"))
 
 
 def _marked(df: DataFrame, name: str, event_time: str) -> Column:
-    """The event time carries the mark by which Spark's operators know that the watermark is its own."""
+    """Return a column; the event time has the metadata by which Spark knows the column of the watermark."""
     if name != event_time:
         return F.col(quoted(name))
     return F.col(quoted(name)).alias(name, metadata={**df.schema[name].metadata, WATERMARKED: 0})
@@ -242,7 +233,7 @@ def _column(df: DataFrame, role: str, name: str) -> str:
         return name
     last = ([""] + [a.replace("``", "`") or b for a, b in NAME_PART.findall(name)])[-1]
     alike = [each for each in df.columns if each.lower() == last.lower()]
-    try:  # Spark writes what it does not find into its log, and so it is asked only for a name that can be right
+    try:  # Spark logs every name that it does not find, so ask it only for a name that can be right
         meant = df.select(name) if alike else df
         matching = [each for each in alike if df.select(quoted(each)).sameSemantics(meant)]
     except AnalysisException:
@@ -253,7 +244,7 @@ def _column(df: DataFrame, role: str, name: str) -> str:
 
 
 def _alias(df: DataFrame, name: str) -> str | None:
-    """Return the alias of `df` in a name such as `a.ts`, so that it holds behind the control, too."""
+    """Return the alias of `df` in a name such as `a.ts`, so that the controlled DataFrame can have it as well."""
     before, dot, _ = name.partition(".")
     if name in df.columns or not dot or before.startswith("`"):
         return None

@@ -1,4 +1,4 @@
-"""A stream whose rows pass a gauge, and whose watermark follows the controllers that read it."""
+"""Add the gauge to a stream, which reads its clocks for a controller in the driver."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from slackwater.spark.watermark.spec import Spec
 from slackwater.spark.watermark.steering import Controls
 
 FAR = 7_300_000
-"""Days: the delay of a watermark that no row is to move. Controllers do."""
+"""Days: a delay of the watermark that is so long that no row moves it. Only controllers do."""
 MOST = 1 << 21
-"""Rows of a stream's first batch that a task gives to the controller; if it has more, every second, every fourth and so
-on. That batch may be all that was ever recorded, and all of it would have to pass the driver."""
+"""The largest number of rows of a stream's first batch that a task sends to the controller. Of more rows it sends every
+second, every fourth and so on: the first batch may be a whole recorded stream, too much for the driver."""
 NONE = EARLIEST
-"""What the gauge takes for NULL."""
+"""The number that means NULL to the gauge."""
 TICK = ("silence", "beyond", "newest", "furthest")
-"""What a tick says, in the order in which the gauge takes it in."""
+"""The columns of a tick, in the order in which the gauge reads them."""
 TOLD = f"{PACKAGE}.told."
-"""Begins the name of the property in which Steering.java leaves what the controllers say."""
+"""The prefix of the driver's property in which Steering.java stores what the controllers saw."""
 BARRIER = "spark_partition_id() >= 0"
-"""Always true, and not deterministic: Catalyst moves no later predicate below it, where it would remove the ticks."""
+"""Always true, but not deterministic, so that Catalyst moves no predicate below it, which would remove ticks."""
 
 _numbers = count(1)
 
@@ -45,7 +45,7 @@ _numbers = count(1)
 def with_punctuation(
     df: DataFrame, spec: Spec, event_time: str, arrival: str | None, source: str | None, name: str
 ) -> DataFrame:
-    """The rows of a stream, with the punctuation of their batch in one more column."""
+    """Return the rows of a stream, with the punctuation of their batch in one more column."""
     session, gauge = df.sparkSession, _gauge(df.sparkSession, spec)
     event = F.unix_millis(quoted(event_time))
     rows = df.where(_asked(session, gauge, event, _arrived(session, gauge, event, arrival, source)) >= 0)
@@ -60,7 +60,7 @@ def gauged(
     source: str | None = None,
     ticks: DataFrame | None = None,
 ) -> DataFrame:
-    """The rows of a stream; what they and the `ticks` for it tell of time goes to its controller."""
+    """Return the rows of a stream. The gauge sends their clocks, and the `ticks` of the stream, to the controller."""
     session = df.sparkSession
     gauge = _gauge(session, spec)
     event = F.unix_millis(quoted(event_time))
@@ -78,7 +78,7 @@ def _arrived(session: SparkSession, gauge: Any, event: Column, arrival: str | No
 
 
 def own_ticks(ticks: DataFrame | None, stream: str) -> DataFrame | None:
-    """What the ticks say that concern a stream."""
+    """Return the ticks for a stream, including those for all streams."""
     if ticks is None:
         return None
     return ticks.where(ticks["stream"].isNull() | (ticks["stream"] == stream)).select(*TICK)
@@ -93,28 +93,28 @@ def _gauge(session: SparkSession, spec: Spec) -> Any:
 
 
 def controls_of(session: SparkSession) -> Controls:
-    """The controllers of all queries of a Spark application, which its driver can call."""
+    """Return the controllers of all queries of a Spark application, and let its driver call them."""
     accept_calls(session)
     return _controls(session.sparkContext.applicationId)
 
 
 @lru_cache(maxsize=1)
 def _controls(_application: str) -> Controls:
-    """A process has one application at a time."""
+    """Return the controllers of an application. One is cached, because a process has one application at a time."""
     return Controls()
 
 
 def _asked(session: SparkSession, operator: Any, *arguments: Column) -> Column:
-    """The call of an operator on whole numbers; NULL is given as `NONE`."""
+    """Return the call of an operator on integers, with `NONE` for NULL."""
     given = [F.coalesce(each.cast("long"), F.lit(NONE)) for each in arguments]
     return call_long_operator(session, operator, given)
 
 
-def told(session: SparkSession, rows: Column) -> Column:
-    """A metric for `observe`: what the controllers of the query say of each batch, as JSON (see `Seen`).
+def seen_metric(session: SparkSession, rows: Column) -> Column:
+    """Return a metric for `observe`: what the controllers of the query saw in each batch, as JSON (see `Seen`).
 
-    Spark evaluates it in the driver when it reports a batch, after the controllers have seen it; they leave their words
-    in a property of the driver (see Steering.java). The expression has no class of ours, since it goes to the executors
-    with the tasks, and depends on `rows`, a count of the batch: one of constants would be evaluated at planning.
+    Spark evaluates it in the driver when it reports a batch, after the controllers have stored their JSON in a property
+    of the driver (see Steering.java). The expression uses no class of ours, because it is sent to the executors with
+    the tasks. It depends on `rows`, a count of the batch, because a constant would be evaluated at planning.
     """
     return driver_property(session, F.when(rows >= 0, F.lit(f"{TOLD}{uuid4()}")))

@@ -1,4 +1,4 @@
-"""Who runs the controllers of a session's queries."""
+"""Decide who runs the controllers of a session's queries."""
 
 from __future__ import annotations
 

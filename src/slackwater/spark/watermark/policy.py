@@ -1,4 +1,4 @@
-"""What a user states about disorder, as the algebra's policy, and the controller that keeps it."""
+"""Make a policy from what a user states about disorder, and the controller for a policy."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from slackwater.disorder.source_hold import SourceHold
 from slackwater.errors import InputError, nearest
 
 UNIT = "ms"
-"""Spark's watermark has this resolution, so the controller reckons in it: then its late rows are Spark's."""
+"""The resolution of Spark's watermark. The controller uses it as well, so that both find the same rows late."""
 TICKS_PER_MS = 1_000
 
 
-def stated(
+def policy_of(
     dratio: float | str | None = None,
     *,
     slack: int | None = None,
@@ -28,9 +28,9 @@ def stated(
     skew: str | None = None,
     within: str | None = None,
 ) -> Policy:
-    """The policy that these arguments state, each checked.
+    """Return a policy from the arguments of a user. Raise an error if one of them is wrong.
 
-    >>> stated(dratio="1%", idle="30 seconds")
+    >>> policy_of(dratio="1%", idle="30 seconds")
     Policy(dratio=0.01, slack=None, bsize=None, estimator=None, idle=30000000, skew=None, within=None)
     """
     if estimator is not None and estimator not in ESTIMATORS:
@@ -42,10 +42,10 @@ def stated(
 
 
 def controller_of(policy: Policy) -> Controller:
-    """A new controller for a policy, with the defaults of the language filled in."""
+    """Return a new controller for a policy, with the defaults of the language filled in."""
     full = effective(policy)
     idle = (full.idle or 0) // TICKS_PER_MS
-    # `budget` weighs what a silent sender may still send; the others wait for it.
+    # `budget` estimates how many rows a silent sender may still send; the other estimators wait for the sender.
     silence: dict[str, Any] = {"idle": idle} if full.estimator == "budget" else {"hold": SourceHold(idle, unit=UNIT)}
     return controller(
         full.dratio,

@@ -1,4 +1,4 @@
-"""A controller with its account: what it makes of each batch, from bytes to bytes."""
+"""A controller with its account: the step from batch to batch, with a state that is kept as bytes."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ EPOCH = 0
 """Spark's watermark starts here: a row before 1970 is late to every query that has a watermark."""
 VERSION = 1
 LATER = {"furthest", "capped", "capped_time", "ahead", "lost"}
-"""What accounts of version 1 did not have from the start: a checkpoint may lack them."""
+"""Fields that were added to accounts of version 1 later: an older checkpoint may not have them."""
 EVERY_ROW = -1
-"""In the place of the furthest row of a tick, and of the watermark that goes ahead: every row is released."""
+"""The value of `furthest` in a tick, and of `ahead` in an account, that means: release every row."""
 END = LATEST // TICKS_PER_MS - 1
-"""No punctuation is later: in microseconds, as Spark counts, it must be within int64."""
+"""The latest possible punctuation: in microseconds, Spark's unit, it must fit into int64."""
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What the control of one stream has seen since the query began.
+    """The counts and times of the control of one stream since the query began.
 
     Times are in milliseconds, points in time since 1970: `datetime.fromtimestamp(account.punctuation / 1000)`.
 
@@ -73,19 +73,19 @@ class Account:
 
     @property
     def closed(self) -> bool:
-        """Whether the punctuation is beyond the newest row: a flush took it there, or a silence."""
+        """Return whether the punctuation is beyond the newest row, after a flush or a silence."""
         return bool(self.newest) and self.punctuation > self.newest
 
 
 def account_in(kept: bytes) -> Account:
-    """The account that was kept with a controller's state."""
+    """Return the account in the kept state of a control."""
     found = unpack(kept, "control", VERSION)
     lacking = LATER - set(found.batch.schema.names)
     return Account(**{field.name: found.integer(field.name) for field in fields(Account) if field.name not in lacking})
 
 
 class Controlled:
-    """One controller with its account, from bytes to bytes: that of the policy, unless one is given."""
+    """One controller with its account, restored from `kept`. It is that of the policy, unless one is given."""
 
     def __init__(
         self, policy: Policy, *, in_arrival_order: bool, kept: bytes | None, controller: Controller | None = None
@@ -99,14 +99,14 @@ class Controlled:
             self.account = account_in(kept)
 
     def enter(self, reading: Reading) -> Account:
-        """The account after a batch."""
+        """Give a batch and its ticks to the controller, and return the account after it."""
         after = observed(self.controller, self.account, reading)
         self.account = ticked(self.controller, after, reading.batch, self.idle)
         return self.account
 
     @property
     def delay(self) -> int:
-        """By how many milliseconds the watermark is behind the newest row; IDLE as long as there is no watermark."""
+        """Return the milliseconds from the watermark to the newest row, or IDLE if there is no watermark yet."""
         account = self.account
         return max(0, account.newest - account.punctuation) if account.punctuation else self.idle
 
@@ -115,7 +115,10 @@ class Controlled:
 
 
 def observed(controller: Controller, before: Account, reading: Reading) -> Account:
-    """The account after a batch: rows are late against the punctuation *before* it (language.md)."""
+    """Give a batch to the controller and return the account after it.
+
+    A row is late if it is before the punctuation *before* the batch (docs/semantics.md).
+    """
     rows, capping = reading.batch.rows, controller.progress.capping
     counts = _counts(controller, before, reading)
     progress = controller.progress
@@ -135,7 +138,7 @@ def observed(controller: Controller, before: Account, reading: Reading) -> Accou
         silence=0 if rows else before.silence,
         capped=progress.capped,
         capped_time=before.capped_time + (max(0, clock - before.clock) if capping and before.clock else 0),
-        # Little: what is held from one batch to the next waits for as long as the clock moves between them.
+        # Little's law: rows that are held from one batch to the next wait for as long as the clock moves between them.
         held_time=before.held_time
         + _wrapped(clock * counts.on_time - counts.arrivals)
         + (before.held * (clock - before.clock) if before.clock else 0),
@@ -144,7 +147,7 @@ def observed(controller: Controller, before: Account, reading: Reading) -> Accou
 
 @dataclass(frozen=True, slots=True)
 class _Counts:
-    """Of a batch: the rows behind the punctuation, the others and the sum of their arrivals, and the latest times."""
+    """Counts of a batch: late rows, rows on time and the sum of their arrivals, suspect rows, and the latest times."""
 
     late: int
     on_time: int
@@ -156,7 +159,7 @@ class _Counts:
 
 
 def _counts(controller: Controller, before: Account, reading: Reading) -> _Counts:
-    """Gives a batch to the controller."""
+    """Give a batch to the controller, as rows or as sums, and return the counts of the batch."""
     sums = reading.sums
     if sums is None:
         return _listed(controller, before, reading.batch)
@@ -182,7 +185,7 @@ def _listed(controller: Controller, before: Account, batch: Batch) -> _Counts:
 
 
 def _observe(controller: Controller, batch: Batch) -> int:
-    """Gives the rows of a batch to the controller; how many of them are suspect."""
+    """Give the rows of a batch to the controller, and return how many of them are suspect."""
     before, after_epoch = controller.progress.suspect, batch.event >= EPOCH
     source = None if batch.source is None else batch.source[after_epoch]
     controller.observe(batch.event[after_epoch], batch.arrival[after_epoch], source)
@@ -190,13 +193,16 @@ def _observe(controller: Controller, batch: Batch) -> int:
 
 
 def _wrapped(time: int) -> int:
-    """What a difference of sums is, though the sums may have gone beyond int64 and come round."""
+    """Return a difference of two sums, one of which may have overflowed int64."""
     return (time + 2**63) % 2**64 - 2**63
 
 
 def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:
-    """The account after a tick. A stream that is silent for longer than `idle` is taken to go on with the clock from
-    its newest row; one that has ended is flushed."""
+    """Return the account after the ticks of a batch.
+
+    If a stream is silent for longer than `idle`, its punctuation follows the clock: it is as far beyond the newest row
+    as the silence is longer than `idle`. A stream that has ended is flushed.
+    """
     newest = before.newest or batch.newest
     silence = 0 if batch.rows else max(batch.silence, before.silence)
     if silence > idle and newest:
@@ -219,11 +225,11 @@ def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> 
 
 
 def flushed(controller: Controller, newest: int, standing: int, beyond: int, batch: Batch) -> tuple[int, int]:
-    """The punctuation after a tick of a flush, `beyond` every window of the newest row; and how far Spark goes ahead.
+    """Return the punctuation after a tick of a flush, `beyond` the newest row, and the watermark that goes ahead of it.
 
     Neither the controller nor the punctuation follows suspect rows. Spark's watermark goes beyond the furthest row for
-    one batch; the next tick of the flush, which does not name that row, takes it back. Changelogs need a millisecond in
-    which every row is released.
+    one batch; the next tick of the flush, without that row, takes it back. A changelog releases every row instead, for
+    which the punctuation must move by at least a millisecond.
     """
     every = batch.furthest == EVERY_ROW
     if newest:

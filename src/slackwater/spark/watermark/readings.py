@@ -1,4 +1,4 @@
-"""What gauges tell of a batch: rows, or what they add up to."""
+"""Decode the readings of gauges: the rows of a batch, or sums over them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ NONE = EARLIEST
 HEAD = 9
 SUMS = 11
 CLOSE = 1 << 20
-"""Values that lie this close together are counted by their place: a larger array would take longer than a sort."""
+"""The largest range of values that is counted in an array. For a larger range, an array takes longer than a sort."""
 LISTED, ADDED_UP = 0, 1
-"""Kinds of reading; the third has both, the rows perhaps thinned out."""
+"""Kinds of reading: rows, or sums. A third kind has both, perhaps with a sample of the rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,12 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class BatchSums:
-    """A batch that was added up: all rows that are behind the punctuation (`late`), before 1970 (`early`), from the
-    future (`suspect`) or `on_time`, of which `arrivals` is the sum; the latest arrival, the newest row that is neither
-    early nor suspect, the tally of these unless they are listed, and the newest row of all."""
+    """Sums over a batch: the numbers of rows before the punctuation (`late`), before 1970 (`early`), from the future
+    (`suspect`) and `on_time`.
+
+    `arrivals` is the sum of the arrivals of rows on time, `clock` the latest arrival, `newest` the newest row that is
+    neither early nor suspect, `tally` the tally of such rows unless they are listed, `furthest` the newest of all rows.
+    """
 
     late: int
     early: int
@@ -58,9 +61,9 @@ class BatchSums:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The readings of all partitions: a batch of rows, and `sums` of them where not all are listed.
+    """The readings of all partitions: a batch of rows, and `sums` over them if not all are listed.
 
-    `lost` rows missed a window, or their place.
+    `lost` is the number of rows that missed a window, or their place.
     """
 
     batch: Batch
@@ -69,7 +72,7 @@ class Reading:
 
 
 class NumberReader:
-    """Takes one number, or one row of numbers with its length before it, after the other."""
+    """Reads numbers, and lists of numbers that begin with their length, one after the other."""
 
     def __init__(self, values: Times) -> None:
         self.values = values
@@ -84,14 +87,14 @@ class NumberReader:
         return self.take(int(self.take(1)[0]))
 
     def counted(self) -> Run:
-        """Values with their counts: those near a base, each pair in one number, then the others."""
+        """Read values with their counts: first those near a base, packed as one number each, then the others."""
         base, near = int(self.take(1)[0]), self.listed()
         value, count = self.listed().reshape(-1, 2).T
         return np.concatenate([base + (near >> 32), value]), np.concatenate([near & 0xFFFFFFFF, count])
 
 
 def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
-    """The reading that the partitions' readings make up, in the order of the partitions."""
+    """Return the reading of a batch from those of its partitions, in the order of the partitions."""
     cuts = [NumberReader(np.frombuffer(part, "<i8")) for part in parts]
     heads = np.array([cut.take(HEAD) for cut in cuts], np.int64).reshape(-1, HEAD)
     rows = int(heads[:, 2].sum())
@@ -152,7 +155,7 @@ def _tally(sums: Times, cuts: Sequence[NumberReader]) -> Tally | None:
 
 
 def _last_arrived(arrival: Times) -> Times:
-    """Return the places of the last rows, in the order of their arrival; those that came at once as they stand.
+    """Return the places of the last rows, sorted by arrival; rows with the same arrival keep their order.
 
     >>> _last_arrived(np.array([5, 3, 5])).tolist()
     [1, 0, 2]
@@ -163,9 +166,9 @@ def _last_arrived(arrival: Times) -> Times:
 
 
 def _add_counts(runs: Sequence[Run]) -> Run:
-    """Return each value once, in order, with how often it came.
+    """Return each value once, sorted, with its total count.
 
-    Values of a batch mostly lie close together: then they are counted by their place, in one pass and no sort.
+    Values of a batch are mostly close together: then they are counted in an array, without a sort.
 
     >>> [each.tolist() for each in _add_counts([(np.array([7, 5]), np.array([1, 2])), (np.array([7]), np.array([3]))])]
     [[5, 7], [2, 4]]

@@ -1,4 +1,4 @@
-"""What a control saw in one batch beyond its counts: the delays, the holds and the latest late rows, for people.
+"""Statistics of a batch for displays: the delays, the holds and the latest late rows of a control.
 
 Nothing here decides anything: a controller and its account are the same with and without it.
 """
@@ -19,21 +19,23 @@ from slackwater.spark.watermark.readings import Reading
 PER_OCTAVE = 8
 """Buckets of a histogram between a delay and twice that delay: each is 9% wide."""
 BUCKETS = 63 * PER_OCTAVE + 2
-"""Of all delays that 64 bits can hold, so that no record grows beyond this."""
+"""The number of buckets for all delays of 64 bits: the largest size of a record."""
 REMEMBERED = 0.9
-"""Weight of the delays so far in each batch; nearer to 1, holds follow a change of the delays more slowly."""
+"""The factor by which the weight of earlier delays shrinks in each batch. Nearer to 1, holds follow changes slowly."""
 POINTS = 64
-"""Release ages that stand for all released rows; more of them cost time and say little."""
+"""Quantiles of the ages of released rows from which holds are estimated. More take time and change little."""
 LATE_ROWS = 5
-"""Late rows that a record shows, the last ones."""
+"""The number of late rows, the last ones, in a record."""
 
 Weights = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Delays as counts by bucket; the hold that half and 99% of the released rows undercut, in ms; the last late rows
-    as (event time, arrival); the punctuation against which they were late."""
+    """The statistics of one batch: the counts of delays by bucket, and the median and 99% quantile of holds in ms.
+
+    `late_rows` are the last late rows as (event time, arrival), `against` is the punctuation by which they were late.
+    """
 
     delays: dict[int, int]
     hold_p50: float
@@ -53,18 +55,18 @@ class Seen:
 
 
 class Sight:
-    """Sees one batch after the other, and remembers recent delays, which the holds are estimated from."""
+    """Takes one batch after the other, and remembers recent delays, from which it estimates holds."""
 
     def __init__(self) -> None:
         self.recent: Weights = np.zeros(BUCKETS)
         self.holds = 0.0, 0.0
 
     def see(self, reading: Reading, against: int, clock: int, released: Run, skew: int) -> Seen:
-        """Return what a batch shows: its rows were late `against` a punctuation, and it `released` rows at `clock`."""
+        """Return the record of a batch: rows were late `against` a punctuation, and `released` rows left at `clock`."""
         event, arrival, delay, count = _rows(reading, skew)
         counts = np.bincount(bucket_of(delay), count, BUCKETS)
         self.recent = self.recent * REMEMBERED + counts
-        if len(released[0]):  # a batch that releases nothing says nothing about holds: the last ones stand
+        if len(released[0]):  # a batch that releases no row leaves the last holds unchanged
             self.holds = _holds(released, clock, self.recent)
         late = np.flatnonzero((event < against) & (event >= EPOCH))[-LATE_ROWS:]
         filled = np.flatnonzero(counts)
@@ -87,13 +89,13 @@ def bucket_of(delay: Times) -> Times:
 
 
 def middles() -> Weights:
-    """The middle of each bucket, in ms."""
+    """Return the middle of each bucket, in ms."""
     places = np.arange(BUCKETS, dtype=np.float64)
     return np.where(places == 0, 0.0, 2.0 ** ((places - 0.5) / PER_OCTAVE))
 
 
 def _rows(reading: Reading, skew: int) -> tuple[Times, Times, Times, Times | None]:
-    """Event times and arrivals of rows that are known one by one, and all delays with their counts."""
+    """Return the event times and arrivals of listed rows, and all delays with their counts."""
     tally = reading.sums.tally if reading.sums else None
     if tally is not None:
         return tally.last_event, tally.last_arrival, tally.delay, tally.delay_count

@@ -1,4 +1,4 @@
-"""What a controller is asked to do, as one line of text that its host carries along."""
+"""The specification of a control, as one line of text that its host carries along."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from slackwater.algebra.nodes import Policy
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What is controlled, and how."""
+    """The name of a control, its policy, and how its stream is read; `named` if its rows name their senders."""
 
     control: str
     policy: Policy
@@ -21,7 +21,7 @@ class Spec:
 
     @property
     def text(self) -> str:
-        """In one line without tabs, to be had back from the gauge whose rows these are.
+        """Return the specification as one line without tabs, which the gauge sends back with its readings.
 
         >>> spec = Spec("Traffic%20north-0badcafe", Policy(dratio=0.01), in_arrival_order=True, named=False)
         >>> Spec.of(spec.text) == spec

@@ -9,7 +9,7 @@ from slackwater.errors import RunError
 from slackwater.spark.store import Location
 
 KEPT = 100
-"""So many batches can be gone back, as in Spark's own checkpoint."""
+"""The number of batches whose state is kept, as in Spark's own checkpoint."""
 CHECKSUM = 4
 CONTROL = "control"
 """The folder of a checkpoint that has a folder of state for each control."""
@@ -19,7 +19,7 @@ CONTROL = "control"
 class StateFiles:
     """The state of a control after each batch, by its number.
 
-    A batch without input may have no file: it changes nothing, and in a run that begins with one nobody is asked yet.
+    A batch without input may have no file: it changes nothing, and at the beginning of a run no controller is asked.
     """
 
     checkpoint: Location
@@ -45,16 +45,16 @@ class StateFiles:
         return state
 
     def _without_input(self, number: int) -> bool:
-        """Whether a batch read nothing: Spark's log has the offsets of the batch before for it, below two lines."""
+        """Return whether a batch read nothing: its offsets, from the third line of the log on, are those before it."""
         log = self.checkpoint / "offsets"
         after, before = ((log / str(each)).read() for each in (number, number - 1))
         return after is not None and before is not None and after.split(b"\n")[2:] == before.split(b"\n")[2:]
 
     def write(self, number: int, state: bytes) -> None:
-        """Keep the state after a batch. A repeated batch writes the same again."""
+        """Write the state after a batch, and remove an old one. A repeated batch writes the same again."""
         self.after(number).write(zlib.crc32(state).to_bytes(CHECKSUM) + state)
         if number >= KEPT:
-            # A stream that is read twice has its control twice in a plan: both write the same and clear up.
+            # A stream that is read twice has its control twice in a plan: both write and remove the same files.
             self.after(number - KEPT).remove()
 
 

@@ -1,4 +1,4 @@
-"""The account of a stream as `sw.accounts` gives it: counts, and times as times."""
+"""The account of a stream as `sw.accounts` returns it: counts, and times as `datetime` and `timedelta`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ LAST = 253_402_300_799_999
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """What the control of one stream has seen since the query began. Points in time are in UTC, None if there is none.
+    """The account of one stream since the query began. Points in time are in UTC, or None if there is none.
 
     rows         all rows = `on_time` + `late` + `untimed`, exactly
     on_time      rows that were not late when they came
     late         rows behind the punctuation when they came; `late / rows` is held against DRATIO
     lost         late rows that an answer left out, since it was given before they came: they missed a window, or their
                  place among the rows. Of a DataFrame the windows are not known: its late rows that missed their place,
-                 which a window of the query may still take in. 0 under Spark Connect, where lost rows are not counted
+                 which a window of the query may still take in. Under Spark Connect each of several controlled
+                 DataFrames of a query goes by its own watermark, and may count more rows
     untimed      rows without an event time
     suspect      rows stamped more than SKEW after their arrival, which move nothing; they are among the others
     held         rows that wait for the punctuation to pass them
@@ -66,7 +67,7 @@ LENGTHS = ("silence", "held_time", "capped_time")
 
 
 def moment(milliseconds: int) -> datetime | None:
-    """Return a point in time; None before there is one. What no `datetime` can hold is the last that it can.
+    """Return a point in time; None if there is none yet. A time after the year 9999 becomes the last millisecond of it.
 
     >>> str(moment(1_704_110_400_250)), moment(0), moment(2**53).year
     ('2024-01-01 12:00:00.250000+00:00', None, 9999)

@@ -1,7 +1,7 @@
-"""The controllers of running queries: asked by Spark's driver after each batch for the punctuations.
+"""The controllers of running queries: Spark's driver asks them for the punctuations after each batch.
 
-The answer after a batch is the watermark from then on, and the state of the controllers is in the query's checkpoint
-before Spark commits the batch: one that is repeated after a fault finds the state that it found the first time.
+The answer after a batch is the watermark from then on. The state of the controllers is in the query's checkpoint before
+Spark commits the batch, so that a batch that is repeated after a fault begins with the same state.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ from slackwater.spark.watermark.spec import Spec
 from slackwater.spark.watermark.state_files import StateFiles
 
 ENDED = 8
-"""So many queries that have ended can still be asked what they counted."""
+"""The number of ended queries whose accounts are kept."""
 BODY = b"\n\n"
 END = "end"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What Spark's driver tells of a batch that is to begin, if the run begins with it, or to end: of each gauge, in
-    the order in which they were made, what it is for and its readings."""
+    """A request of Spark's driver at the end of a batch, or at the beginning of the first batch of a run.
+
+    It has the specification and the readings of each gauge, in the order in which the gauges were made.
+    """
 
     what: str
     query: str
@@ -76,7 +78,7 @@ class Control:
         self.seen: Seen | None = None
 
     def step(self, batch: int, readings: list[bytes]) -> None:
-        """Enters what the gauge read in a batch."""
+        """Give the readings of a batch to the controller, and write the state after it."""
         reading = read(readings, in_arrival_order=self.spec.in_arrival_order)
         before = self.controlled.account
         after = self.controlled.enter(reading)
@@ -89,13 +91,13 @@ class Control:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The account, what was seen in the last batch, and what holds the punctuation where it is now."""
+        """Return the account, the statistics of the last batch, and why the punctuation is not further ahead."""
         seen = self.seen.document if self.seen else {}
         return {**asdict(self.controlled.account), **seen, "holds": self.controlled.controller.explain()}
 
     @property
     def answer(self) -> str:
-        """The punctuation, the kind of reading of the next batch, the delay of the watermark, and what goes ahead."""
+        """Return punctuation, kind of reading for the next batch, the watermark's delay, and `ahead`, as text."""
         kind = LISTED if self.spec.named else self.controlled.controller.tallies
         account = self.controlled.account
         return f"{account.punctuation} {kind} {self.controlled.delay} {account.ahead}"
@@ -103,9 +105,10 @@ class Control:
 
 @dataclass(slots=True)
 class Run:
-    """What is known of one run of a query: its controllers by their names, and why they failed if they did.
+    """One run of a query: its controls by name, and the error if they failed.
 
-    Only the thread of the query changes it, and never a dictionary that others may be reading.
+    Only the thread of the query changes it. It replaces dictionaries instead of changing them, because other threads
+    may be reading them.
     """
 
     query: str
@@ -114,7 +117,7 @@ class Run:
 
     @property
     def told(self) -> str:
-        """What the controls have counted, saw in the last batch, and say about it, as JSON by the name of each."""
+        """Return the documents of all controls that have seen a batch, as JSON by name."""
         return json.dumps({name: each.document for name, each in self.controls.items() if each.seen})
 
 
@@ -124,21 +127,23 @@ def watermark_before(request: Request) -> int:
 
 
 class Controls:
-    """The controllers of all queries of a Spark application, in the form in which its driver can call them.
+    """The controllers of all queries of a Spark application, as a Java function that the driver can call.
 
-    Of queries that have ended the last are known: what they counted, and why they failed.
+    The accounts and errors of the last ended queries are kept.
     """
 
     def __init__(self) -> None:
         self.folder = own_folder()
         self.given: dict[str, Callable[[Spec], Controller]] = {}
-        """By the folder of a query's checkpoint: what takes the place of its controllers, in tests."""
+        """For the checkpoint of a query, a function that makes its controllers; only tests use it."""
         self.runs: dict[str, Run] = {}
         self.lock = Lock()
 
     def apply(self, file: str) -> str:
-        """The answers to a request in a file, for each gauge of the query in the order of their names; then what its
-        controls saw, for Spark's own progress."""
+        """Answer a request in a file: return the answer for each gauge, in the order of the request.
+
+        The documents of all controls follow as JSON, for Spark's progress.
+        """
         given = Path(file)
         request = Request.of(given.read_bytes())
         given.unlink()
@@ -170,7 +175,7 @@ class Controls:
         return run.controls[name]
 
     def _run(self, request: Request) -> Run:
-        """The run of a request; one that begins takes the place of the run before of its query."""
+        """Return the run of a request. A new run replaces the run before of its query."""
         with self.lock:
             if request.run not in self.runs:
                 running = active_queries(SparkSession.active()) | {request.query}
@@ -181,26 +186,26 @@ class Controls:
             return self.runs[request.run]
 
     def accounts(self, run: str) -> dict[str, Account]:
-        """What the controls of a run have counted, by their names."""
+        """Return the accounts of a run, by the names of its controls."""
         found = self.runs.get(run)
         return {name: each.controlled.account for name, each in found.controls.items()} if found else {}
 
     def dratios(self, run: str) -> dict[str, float | None]:
-        """The share of late rows that each control of a run may leave, by its name."""
+        """Return the share of late rows that each control of a run allows, by name."""
         found = self.runs.get(run)
         return {name: effective(each.spec.policy).dratio for name, each in found.controls.items()} if found else {}
 
     def told(self, run: str) -> str:
-        """What the controls of a run saw in its last batch, as JSON."""
+        """Return the accounts and statistics of a run's controls after its last batch, as JSON."""
         found = self.runs.get(run)
         return found.told if found else "{}"
 
     def failure(self, run: str) -> SlackwaterError | None:
-        """Why the controllers of a run failed, if they did."""
+        """Return the error of the controllers of a run, or None."""
         found = self.runs.get(run)
         return found.failure if found else None
 
     class Java:
-        """What Spark's driver takes this for."""
+        """The Java interface under which the driver calls this object."""
 
         implements: ClassVar = ["java.util.function.Function"]

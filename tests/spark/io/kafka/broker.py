@@ -21,7 +21,7 @@ PARTITIONS = range(4)
 
 
 def serve() -> None:
-    """Serves until killed."""
+    """Print the broker's address, and serve until killed."""
     host = Producer({"test.mock.num.brokers": "1", "bootstrap.servers": "none", **QUIET})
     found = host.list_topics(timeout=30).brokers.values()
     print(",".join(f"{each.host}:{each.port}" for each in found), flush=True)
@@ -37,7 +37,7 @@ class Broker:
     process: subprocess.Popen[str]
 
     def send(self, topic: str, values: Sequence[object], keys: Sequence[str] | None = None, start: int = 0) -> None:
-        """Messages in turn to each partition, a millisecond apart; what is no text is sent as JSON."""
+        """Send messages to the partitions in turn, a millisecond apart. Values that are not text are sent as JSON."""
         producer = Producer({"bootstrap.servers": self.address, **QUIET})
         for place, value in enumerate(values, start):
             text = value if isinstance(value, str | bytes) else json.dumps(value)
@@ -47,7 +47,7 @@ class Broker:
         assert producer.flush(30) == 0
 
     def read(self, topic: str) -> list[Any]:
-        """Every message of a topic that is visible, partition by partition."""
+        """Return every message of a topic that is visible, partition by partition."""
         consumer = Consumer(
             {"bootstrap.servers": self.address, "group.id": "test", "enable.partition.eof": "true", **QUIET}
         )
@@ -71,7 +71,7 @@ class Broker:
 
 @contextmanager
 def running_broker() -> Iterator[Broker]:
-    """A broker that is ended with the block."""
+    """Yield a broker, and stop it at the end of the block."""
     command = [sys.executable, "-m", "tests.spark.io.kafka.broker"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:

@@ -62,7 +62,7 @@ def finish(folder: Path, text: str) -> str:
 
 
 def values(broker: Broker, topic: str) -> list[tuple[Any, Any, str]]:
-    """Key, value and batch of every message."""
+    """Return key, value and batch of every message."""
     found = broker.read(topic)
     return [
         (json.loads(each.key() or "null"), json.loads(each.value()), dict(each.headers())["slackwater-batch"].decode())
@@ -71,7 +71,7 @@ def values(broker: Broker, topic: str) -> list[tuple[Any, Any, str]]:
 
 
 def table(broker: Broker, topic: str) -> dict[int, int]:
-    """What a reader of the changelog has in the end; changes of one key are in one partition, in their order."""
+    """Return the table after all changes. The changes of a key are in one partition, in order."""
     live: dict[int, int] = {}
     for key, change, _ in values(broker, topic):
         if change["op"] == "d":

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from slackwater.app.views import rewritten
+from slackwater.app.views import optimise_pipelines
 from slackwater.lang import parse_script
 from slackwater.spark.io.streams import read_streams
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.run.progress import Progress
-from slackwater.spark.run.sides import arranged
+from slackwater.spark.run.sides import group_by_query
 
 
 def finished(spark: SparkSession, text: str, checkpoint: Path) -> list[Progress]:
-    """The records of all batches of the one query of a script, from wherever its checkpoint stands."""
+    """Run the only query of a script from its checkpoint to the end, and return the record of each batch."""
     script = parse_script(text)
-    ((pipeline, sides),) = arranged(rewritten(script))
+    ((pipeline, sides),) = group_by_query(optimise_pipelines(script))
     running = start(pipeline, read_streams(spark, script), checkpoint, Manner(available_now=True), sides=sides)
     return list(running.progress())

@@ -10,7 +10,7 @@ import pytest
 from slackwater.algebra.schema import Field
 from slackwater.errors import SlackwaterError
 from slackwater.spark.io.sinks.postgres.append import Append
-from slackwater.spark.io.sinks.postgres.batches import Written
+from slackwater.spark.io.sinks.postgres.batches import WrittenBatch
 from slackwater.spark.io.sinks.postgres.server import Server
 from slackwater.spark.io.sinks.postgres.table import Target
 
@@ -28,8 +28,8 @@ def append(database, fields=FIELDS, table="out", **options: str) -> Append:
 def test_a_repeated_batch_changes_nothing_and_another_run_is_another(database):
     writer = append(database)
     for run, batch in (("a", 0), ("a", 0), ("a", 1), ("a", 1), ("a", 0), ("b", 0), ("b", 0)):
-        writer.write(ROWS, Written("p", run, batch))
-    writer.write(ROWS, Written("q", "a", 0))
+        writer.write(ROWS, WrittenBatch("p", run, batch))
+    writer.write(ROWS, WrittenBatch("q", "a", 0))
     assert database.rows("SELECT * FROM out ORDER BY id LIMIT 8")[::4] == [(1, "a"), (2, "")]
     assert database.rows("SELECT count(*), count(id) FROM out") == [(12, 8)]
     found = database.rows("SELECT pipeline, run, batch FROM slackwater_batches ORDER BY 1, 2")
@@ -41,11 +41,11 @@ def test_what_fails_in_the_middle_of_a_batch_leaves_neither_rows_nor_the_batch(d
     writer = append(database, (Field("id", "int"), Field("note", "string")))
     rows = pa.table({"id": [1, 2, 3], "note": ["x", "y", "z"]})
     with pytest.raises(SlackwaterError, match="violates check constraint") as caught:
-        writer.write(rows, Written("p", "a", 0))
+        writer.write(rows, WrittenBatch("p", "a", 0))
     assert caught.value.code == "SW-532"
     assert database.rows("SELECT count(*) FROM out") == [(0,)]
     database.connection.execute("ALTER TABLE out DROP CONSTRAINT out_id_check")
-    writer.write(rows, Written("p", "a", 0))
+    writer.write(rows, WrittenBatch("p", "a", 0))
     assert database.rows("SELECT count(*) FROM out") == [(3,)]
 
 
@@ -67,7 +67,7 @@ def test_every_type_comes_back_as_it_was_sent(database):
     }
     fields = tuple(Field(name, kind) for name, (kind, _, _) in values.items())
     columns = {name: pa.array([value, None], arrow) for name, (_, arrow, value) in values.items()}
-    append(database, fields).write(pa.table(columns), Written("p", "a", 0))
+    append(database, fields).write(pa.table(columns), WrittenBatch("p", "a", 0))
     expected = [value for _, _, value in values.values()]
     expected[-2:] = [[1, 2], b"\0\xff"]
     assert database.rows("SELECT * FROM out WHERE b") == [tuple(expected)]
@@ -75,7 +75,7 @@ def test_every_type_comes_back_as_it_was_sent(database):
 
 
 def test_one_column_of_nulls_is_as_many_rows(database):
-    append(database, (Field("s", "string"),)).write(pa.table({"s": [None, "", None]}), Written("p", "a", 0))
+    append(database, (Field("s", "string"),)).write(pa.table({"s": [None, "", None]}), WrittenBatch("p", "a", 0))
     assert database.rows("SELECT count(*), count(s) FROM out") == [(3, 1)]
 
 
@@ -98,14 +98,14 @@ def test_a_table_that_does_not_fit_is_refused_before_anything_runs(database, tab
 def test_a_table_with_wider_columns_and_more_of_them_will_do(database):
     database.connection.execute("CREATE TABLE out (note varchar, id numeric, more int, seen timestamptz DEFAULT now())")
     writer = append(database, (Field("id", "bigint"), Field("note", "string")))
-    writer.write(pa.table({"id": [7], "note": ["x"]}), Written("p", "a", 0))
+    writer.write(pa.table({"id": [7], "note": ["x"]}), WrittenBatch("p", "a", 0))
     assert database.rows("SELECT id, note, more FROM out") == [(7, "x", None)]
 
 
 def test_a_text_with_the_character_nul_is_refused_with_what_to_do(database):
     writer = append(database, (Field("s", "string"),))
     with pytest.raises(SlackwaterError, match="must not hold the character NUL") as caught:
-        writer.write(pa.table({"s": ["a\0b"]}), Written("p", "a", 0))
+        writer.write(pa.table({"s": ["a\0b"]}), WrittenBatch("p", "a", 0))
     assert caught.value.code == "SW-532"
 
 
@@ -119,10 +119,10 @@ def test_who_may_not_write_is_told_so_and_goes_on_after_a_grant(database):
     database.connection.execute(f"GRANT ALL ON SCHEMA {database.schema} TO {user}")
     writer = append(database, fields, user=user)
     with pytest.raises(SlackwaterError, match="permission denied for table out") as caught:
-        writer.write(pa.table({"s": ["x"]}), Written("p", "a", 0))
+        writer.write(pa.table({"s": ["x"]}), WrittenBatch("p", "a", 0))
     assert caught.value.code == "SW-531"
     database.connection.execute(f"GRANT ALL ON out TO {user}")
-    writer.write(pa.table({"s": ["x"]}), Written("p", "a", 0))
+    writer.write(pa.table({"s": ["x"]}), WrittenBatch("p", "a", 0))
     assert database.rows("SELECT * FROM out") == [("x",)]
     database.connection.execute(f"DROP OWNED BY {user} CASCADE; DROP ROLE {user}")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from slackwater.algebra.schema import Field
 from slackwater.errors import RunError
-from slackwater.spark.io.sinks.postgres.batches import Written
+from slackwater.spark.io.sinks.postgres.batches import WrittenBatch
 from slackwater.spark.io.sinks.postgres.keyed import Keyed
 from slackwater.spark.io.sinks.postgres.net import net
 from slackwater.spark.io.sinks.postgres.server import Server
@@ -51,7 +51,7 @@ def keyed(database, key: tuple[str, ...] = KEY, **options: bool) -> Keyed:
 
 
 def live(changes: list[Change], now: int) -> set[tuple]:
-    """By going through the changes one by one: what a dictionary holds at a time."""
+    """Return the live rows at a time, by applying the changes to a dictionary one by one."""
     table: dict[tuple, tuple] = {}
     for kind, key, value, _, until in sorted(changes, key=lambda change: change[3]):
         if kind in ("delete", "update_preimage"):
@@ -85,7 +85,7 @@ def test_after_every_batch_the_table_has_the_live_rows(database, seed):
         done += len(part)
         now = (done - 1) // 3 if done else 0
         for _ in range(rng.choice([1, 1, 2])):  # a batch may be repeated
-            writer.write(changelog(part), Written("p", "run", batch, now * 1_000))
+            writer.write(changelog(part), WrittenBatch("p", "run", batch, now * 1_000))
         assert set(database.rows("SELECT kind, id, n FROM out")) == live(changes[:done], now)
     assert done > 60
 
@@ -115,44 +115,44 @@ def test_the_net_effect_is_the_last_word_on_each_key(changes):
 
 def test_a_late_change_never_destroys_a_newer_row(database):
     writer = keyed(database, ("id",))
-    writer.write(changelog([("insert", (1,), 10, 50, None)], ("id",)), Written("p", "r", 0))
+    writer.write(changelog([("insert", (1,), 10, 50, None)], ("id",)), WrittenBatch("p", "r", 0))
     late = [("delete", (1,), None, 40, 40)], [("insert", (1,), 9, 30, None)], [("delete", (1,), None, 50, 50)]
     for batch, changes in enumerate(late, 1):
-        writer.write(changelog(changes, ("id",)), Written("p", "r", batch))
+        writer.write(changelog(changes, ("id",)), WrittenBatch("p", "r", batch))
         assert database.rows("SELECT n FROM out") == ([(10,)] if batch < 3 else [])
 
 
 def test_a_result_without_a_key_is_one_row(database):
     writer = keyed(database, ())
-    writer.write(changelog([("insert", (), 1, 0, None), ("insert", (), 2, 1, None)], ()), Written("p", "r", 0))
-    writer.write(changelog([("delete", (), None, 2, 2), ("insert", (), 3, 2, None)], ()), Written("p", "r", 1))
+    writer.write(changelog([("insert", (), 1, 0, None), ("insert", (), 2, 1, None)], ()), WrittenBatch("p", "r", 0))
+    writer.write(changelog([("delete", (), None, 2, 2), ("insert", (), 3, 2, None)], ()), WrittenBatch("p", "r", 1))
     assert database.rows("SELECT n FROM out") == [(3,)]
-    writer.write(changelog([("delete", (), None, 4, 4)], ()), Written("p", "r", 2))
+    writer.write(changelog([("delete", (), None, 4, 4)], ()), WrittenBatch("p", "r", 2))
     assert database.rows("SELECT n FROM out") == []
     again = keyed(database, ())
-    again.write(changelog([("insert", (), 5, 6, None)], ()), Written("p", "r", 3))
+    again.write(changelog([("insert", (), 5, 6, None)], ()), WrittenBatch("p", "r", 3))
     assert database.rows("SELECT n FROM out") == [(5,)]
 
 
 def test_rows_leave_when_the_punctuation_has_passed_their_end(database):
     writer = keyed(database, ("id",))
     rows = [("insert", (1,), 1, 0, 5), ("insert", (2,), 2, 0, 10), ("insert", (3,), 3, 0, None)]
-    writer.write(changelog(rows, ("id",)), Written("p", "r", 0, 4_000))
+    writer.write(changelog(rows, ("id",)), WrittenBatch("p", "r", 0, 4_000))
     none = changelog([], ("id",))
     for batch, (punctuation, left) in enumerate([(4_999, [1, 2, 3]), (5_000, [2, 3]), (10**17, [3])], 1):
-        writer.write(none, Written("p", "r", batch, punctuation))
+        writer.write(none, WrittenBatch("p", "r", batch, punctuation))
         assert [row[0] for row in database.rows("SELECT id FROM out ORDER BY id")] == left
     assert database.rows("SELECT punctuation = 'infinity' FROM slackwater_batches") == [(True,)]
 
 
 def test_another_run_needs_an_empty_table_or_makes_it_one(database):
     rows = changelog([("insert", (1,), 1, 0, None)], ("id",))
-    keyed(database, ("id",)).write(rows, Written("p", "first", 0))
+    keyed(database, ("id",)).write(rows, WrittenBatch("p", "first", 0))
     with pytest.raises(RunError, match="rows of another run") as caught:
-        keyed(database, ("id",)).write(changelog([], ("id",)), Written("p", "second", 0))
+        keyed(database, ("id",)).write(changelog([], ("id",)), WrittenBatch("p", "second", 0))
     assert caught.value.code == "SW-536"
     assert database.rows("SELECT id FROM out") == [(1,)]
-    keyed(database, ("id",), clear=True).write(changelog([], ("id",)), Written("p", "second", 0))
+    keyed(database, ("id",), clear=True).write(changelog([], ("id",)), WrittenBatch("p", "second", 0))
     assert database.rows("SELECT id FROM out") == []
 
 
@@ -175,5 +175,5 @@ def test_a_table_of_the_users_own_will_do(database):
         "CREATE TABLE out (id int PRIMARY KEY, n bigint, _valid_from timestamptz, _valid_to timestamptz, seen int)"
     )
     writer = keyed(database, ("id",))
-    writer.write(changelog([("insert", (1,), 1, 0, None)], ("id",)), Written("p", "r", 0))
+    writer.write(changelog([("insert", (1,), 1, 0, None)], ("id",)), WrittenBatch("p", "r", 0))
     assert database.rows("SELECT id, n, seen FROM out") == [(1, 1, None)]

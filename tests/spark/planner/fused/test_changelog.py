@@ -9,16 +9,16 @@ import pytest
 from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.living import kept
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Chained,
-    Join,
-    Length,
-    Project,
+    JoinLogs,
+    ProjectStep,
+    Size,
     Source,
     Streamed,
     Turn,
     Turns,
-    Window,
+    WindowStep,
     children,
 )
 from slackwater.errors import QueryError
@@ -76,7 +76,7 @@ def test_windows_of_different_lengths_make_class_3():
 )
 def test_what_compares_one_side_with_the_other_finds_the_pairs(where: str):
     node = tree(f"SELECT S.id, v, w {where}").root.child
-    assert isinstance(node, Join)
+    assert isinstance(node, JoinLogs)
     assert node.on == ((("column", "id"), ("column", "id")),)
     assert node.condition == ("<", ("column", "v"), ("column", "w"))
     assert node.columns == ("S.id", "v", "name", "S.ts", "R.id", "w", "R.ts")
@@ -107,14 +107,14 @@ def test_a_subquery_that_may_still_change_is_its_changelog():
 
 def test_a_window_in_tuples_is_counted_per_part():
     node = tree("SELECT id, v FROM S [RANGE 1 TUPLE, FREQUENCY 1 TUPLE PARTITIONED BY id]").root.child
-    assert node.step == Window(Length(1, is_time=False), by=("id",), count_by=("id",))
+    assert node.step == WindowStep(Size(1, is_time=False), by=("id",), count_by=("id",))
     assert node.edge.level == 4
 
 
 def test_an_answer_at_a_boundary_lives_for_a_slide():
     made = tree("SELECT id, COUNT(*) AS n FROM S [RANGE 10 seconds SLIDE 5 seconds] GROUP BY id")
     assert (made.input, made.slide, made.key) == ("S", 5_000_000, ("id",))
-    assert [type(step) for step in made.chain.steps] == [Window, Aggregate, Project]
+    assert [type(step) for step in made.chain.steps] == [WindowStep, AggregateStep, ProjectStep]
 
 
 def test_a_subquery_with_final_answers_is_a_chain_whose_rows_live_for_ever():
@@ -133,7 +133,7 @@ def test_pairs_of_a_window_in_tuples_are_made_in_turns():
     node = tree("SELECT v FROM (SELECT v FROM S [RANGE 2 TUPLES], R [RANGE 5 seconds]) AS q").root.child
     turns = node.child.child
     counted, window = turns.child.left, turns.child.right
-    assert (type(node), type(turns), type(counted.step)) == (Streamed, Turns, Window)
+    assert (type(node), type(turns), type(counted.step)) == (Streamed, Turns, WindowStep)
     assert [(type(each), each.range) for each in (counted.child, window)] == [(Turn, None), (Turn, 5_000_000)]
 
 
@@ -150,7 +150,7 @@ def test_the_last_rows_of_a_stream_know_with_which_windows_they_are_read():
 
 def test_marks_of_an_instant_are_columns_where_they_are_asked_for():
     counted = tree("SELECT v, row_number FROM S [RANGE 5 TUPLES]").root.child
-    assert (type(counted.step), counted.numbered) == (Window, True)
+    assert (type(counted.step), counted.numbered) == (WindowStep, True)
     source = tree("SELECT v, row_number FROM S [RANGE 5 seconds]").root.child.child
     assert (type(source), source.numbered) == (Source, True)
     assert ChangelogKernel(tree("SELECT v, row_time FROM S [RANGE 5 seconds]")).schema.names[3:] == ["v", "row_time"]

@@ -26,7 +26,7 @@ from slackwater.spark.planner.fused.cutting import CHAIN, Stages, stages
 from slackwater.spark.planner.fused.fuse import describe
 from slackwater.spark.planner.fused.lowering import chain_of
 from slackwater.spark.run.pipeline import Manner, start
-from slackwater.spark.run.sides import arranged
+from slackwater.spark.run.sides import group_by_query
 from slackwater.spark.watermark import steering
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
@@ -170,7 +170,7 @@ def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark
     late = Counter((each.late_by, each.punctuation, each.missed) for each in wanted.late)
     assert len(feed.batches) == 4 and len(late) > 2 and len(wanted.rows) > 9
     text = BESIDE.format(query=CHAINS["by another"].replace("RATES", RATES), folder=tmp_path)
-    ((main, sides),) = arranged(parse_script(text, catalog=CATALOG).pipelines)
+    ((main, sides),) = group_by_query(parse_script(text, catalog=CATALOG).pipelines)
     spark.conf.set(CHAIN, "true")
     request.addfinalizer(lambda: spark.conf.unset(CHAIN))
     for batches in (2, 4):

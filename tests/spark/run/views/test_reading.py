@@ -41,7 +41,7 @@ def seconds(number: int) -> Length:
 
 
 def readers(view: View) -> dict[str, Plan]:
-    """Queries of every kind over a view, whatever its columns are."""
+    """Return queries of every kind over a view, whatever its columns are."""
     first = schema_of(view).reference(schema_of(view).fields[0])
     known = Select(view, Expr(f"{first} IS NOT NULL", "boolean"))
     items = tuple(Item(each.name, Expr(schema_of(view).reference(each), each.type)) for each in schema_of(view))
@@ -55,7 +55,7 @@ def readers(view: View) -> dict[str, Plan]:
 
 
 def logged(view: ViewDef, feeds: Mapping[str, Feed]) -> Feed:
-    """What the query that keeps a view writes, batch by batch, by the interpreter."""
+    """Return the log of a kept view as a feed, computed by the interpreter."""
     plan = optimised(view)
     batches = max(len(feed.batches) for feed in feeds.values()) + 1
     ended = {name: Feed(feed.batches + (FeedBatch(),) * (batches - len(feed.batches))) for name, feed in feeds.items()}

@@ -3,7 +3,7 @@
 import pytest
 
 from slackwater.algebra.nodes import Plan, Scan, walk
-from slackwater.app.views import shared
+from slackwater.app.views import share_views
 from slackwater.lang import parse_script
 from slackwater.spark.run.views.reading import is_log
 from slackwater.spark.run.views.sharing import Sharing
@@ -18,7 +18,7 @@ def sharing(text: str, *queries: str, keep: bool = False) -> Sharing:
     sinks = [
         f"CREATE SINK q{number} USING console; INSERT INTO q{number} {each};" for number, each in enumerate(queries)
     ]
-    return shared(parse_script(text + "\n".join(sinks), catalog=CATALOG), keep=keep)[0]
+    return share_views(parse_script(text + "\n".join(sinks), catalog=CATALOG), keep=keep)[0]
 
 
 def streams(plan: Plan) -> set[str]:

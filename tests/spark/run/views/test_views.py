@@ -11,7 +11,7 @@ from tests.spark.conformance import _plain, _written, expected, with_clock
 
 from slackwater.algebra.catalog import Pipeline, Script, SinkDef
 from slackwater.algebra.nodes import Plan
-from slackwater.app.views import shared
+from slackwater.app.views import share_views
 from slackwater.lang import parse_script
 from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.spark.run.pipeline import Manner, start
@@ -50,19 +50,19 @@ class Runs:
 
     def __init__(self, spark: SparkSession, script: Script, folder: Path) -> None:
         self.spark, self.folder = spark, folder
-        self.sharing, _ = shared(script)
+        self.sharing, _ = share_views(script)
         (self.kept,) = self.sharing.kept
         self.name = log_name(self.kept.view.name)
         self.log = read_log(spark, Location(str(folder / "log")), self.kept.plan)
 
     def keep(self, feed: Feed) -> None:
-        """Runs the view's query over what the feed has so far."""
+        """Run the view's query over the feed."""
         rows = with_clock(*_written(self.spark, READINGS, feed, len(feed.batches), self.folder / "Readings"))
         pipeline = Pipeline(self.kept.name, None, self.kept.run)
         self._run(pipeline, {"Readings": rows}, LogSink(Location(str(self.folder / "log")), self.kept.plan))
 
     def read(self, name: str) -> Counter[tuple[object, ...]]:
-        """Runs a pipeline over what the log has so far; gives all its rows."""
+        """Run a pipeline over the log, and return all rows of its sink."""
         (plan,) = [each.plan for each in self.sharing.pipelines if each.name == name]
         out = str(self.folder / f"{name}.out")
         self._run(Pipeline(name, SinkDef(name, "parquet", {"path": out}), plan), {self.name: self.log})
@@ -75,8 +75,11 @@ class Runs:
 
 
 def cut_in_two(view: Plan, plans: Iterable[Plan]) -> tuple[Feed, Feed]:
-    """A feed that every plan answers, with rows that come too late for the view, which yields rows before and after
-    the cut; and its beginning, after which a run ended: that lets its last punctuation act in a batch without rows."""
+    """Return the first two batches of a feed, and the whole feed, which has an empty batch after them.
+
+    In the empty batch the last punctuation of the first run acts. Every plan has answers over the feed; the view
+    yields rows before and after the cut, and some rows are too late for it.
+    """
     for seed in count():
         made = make_feed(Seeded(seed), READINGS, punctuation="trailing", unit=1_000_000, max_rows=60, max_batches=5)
         whole = Feed((*made.batches[:2], FeedBatch(), *made.batches[2:]))

@@ -1,5 +1,5 @@
--- The pulse rate of each animal: at each beat, how many beats of that animal the last minute has seen.
--- Look at how few rows come out: the query answers once for every ten beats of an animal, and computes no more.
+-- The pulse rate of each animal: how many of its beats the last minute has seen, at every tenth beat.
+-- Look at how few rows come out, about one for ten beats: the answers at the other nine are never computed.
 -- `FREQUENCY 10 TUPLES PARTITIONED BY Id` after the select list is what says so.
 
 CREATE STREAM Pulse (Id INT, Timestamp TIMESTAMP, received TIMESTAMP)

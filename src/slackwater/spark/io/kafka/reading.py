@@ -11,7 +11,7 @@ from slackwater.algebra.catalog import KAFKA_COLUMNS, StreamDef
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import InputError
 from slackwater.spark.io.kafka.source import COLUMNS, VALUE, VALUES, Kafka
-from slackwater.spark.io.mapping import Mapped, mapped
+from slackwater.spark.io.mapping import MappedColumn, map_columns
 from slackwater.spark.io.rejects import REASON, set_aside
 from slackwater.spark.options import Options
 from slackwater.spark.refusals import REFUSALS
@@ -39,7 +39,7 @@ def has_connector(session: SparkSession) -> bool:
 
 def read_kafka(session: SparkSession, stream: StreamDef) -> DataFrame:
     """Return the rows of a Kafka stream. Malformed messages become rows of NULLs (rejects.py)."""
-    columns, options = mapped(stream)
+    columns, options = map_columns(stream)
     values = {name[len(VALUE) :]: value for name, value in options.items() if name.lower().startswith(VALUE)}
     client = {name: value for name, value in options.items() if not name.lower().startswith(VALUE)}
     named = [each for each in columns if each.source.lower() in KAFKA_COLUMNS]
@@ -64,11 +64,13 @@ def _messages(session: SparkSession, options: Mapping[str, str], metadata: Seque
     return rows
 
 
-def _metadata(column: Mapped) -> Column:
+def _metadata(column: MappedColumn) -> Column:
     return F.col(RAW_COLUMNS[column.source.lower()]).cast(column.read.type).alias(column.source)
 
 
-def _parse(session: SparkSession, stream: StreamDef, columns: Sequence[Mapped], options: Mapping[str, str]) -> Column:
+def _parse(
+    session: SparkSession, stream: StreamDef, columns: Sequence[MappedColumn], options: Mapping[str, str]
+) -> Column:
     """Return the value of a message as a struct of the declared columns, with its text in RAW if it is malformed."""
     given = {name.lower(): value for name, value in options.items()}
     form = Options(VALUES, {f"{VALUE}{name}": value for name, value in given.items()})["value.format"]
@@ -84,7 +86,11 @@ def _parse(session: SparkSession, stream: StreamDef, columns: Sequence[Mapped], 
 
 
 def _avro(
-    session: SparkSession, stream: StreamDef, columns: Sequence[Mapped], schema: str | None, options: Mapping[str, str]
+    session: SparkSession,
+    stream: StreamDef,
+    columns: Sequence[MappedColumn],
+    schema: str | None,
+    options: Mapping[str, str],
 ) -> Column:
     from pyspark.sql.avro.functions import from_avro  # noqa: PLC0415
 

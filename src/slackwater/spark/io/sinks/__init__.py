@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from slackwater.algebra.catalog import Pipeline, SinkDef
 from slackwater.algebra.nodes import emits_changes
 from slackwater.algebra.properties.keys import key_of
@@ -16,27 +18,41 @@ from slackwater.spark.options import Options
 
 __all__ = ["OWN_FORMATS", "OnRows", "Sink", "batch_sink", "own_sink"]
 
-OWN_FORMATS = ("console", "kafka", "postgres")
-"""Formats that are not Spark's own writers."""
 APPENDED = ("delta", "noop")
+
+
+def _console(pipeline: Pipeline, sink: SinkDef, on_rows: OnRows | None) -> Sink:
+    Options(SHOWN, sink.options, f"the sink '{sink.name}'")
+    return ShownSink(on_rows)
+
+
+def _kafka(pipeline: Pipeline, sink: SinkDef, on_rows: OnRows | None) -> Sink:
+    return KafkaSink(sink.name, sink.options, key_of(pipeline.plan))
+
+
+def _postgres(pipeline: Pipeline, sink: SinkDef, on_rows: OnRows | None) -> Sink:
+    from slackwater.spark.io.sinks.postgres.sink import Postgres  # noqa: PLC0415 (psycopg is an extra)
+
+    return Postgres(pipeline.name, sink.name, sink.options, emits_changes(pipeline.plan), key_of(pipeline.plan))
+
+
+OWN: dict[str, Callable[[Pipeline, SinkDef, OnRows | None], Sink]] = {
+    "console": _console,
+    "kafka": _kafka,
+    "postgres": _postgres,
+}
+"""For each format that is not Spark's own, a function that returns the sink of a pipeline."""
+OWN_FORMATS = tuple(OWN)
 
 
 def own_sink(pipeline: Pipeline, on_rows: OnRows | None = None) -> Sink | None:
     """Return the sink of a pipeline if it is one of our own, or None if Spark writes the rows."""
-    match pipeline.sink:
-        case None:
-            return ShownSink(on_rows)
-        case SinkDef(format=format_, options=options, name=name) if format_.lower() == "console":
-            Options(SHOWN, options, f"the sink '{name}'")
-            return ShownSink(on_rows)
-        case SinkDef(format=format_, options=options, name=name) if format_.lower() == "postgres":
-            from slackwater.spark.io.sinks.postgres.sink import Postgres  # noqa: PLC0415 (psycopg is an extra)
-
-            return Postgres(pipeline.name, name, options, emits_changes(pipeline.plan), key_of(pipeline.plan))
-        case SinkDef(format=format_, options=options, name=name) if format_.lower() == "kafka":
-            return KafkaSink(name, options, key_of(pipeline.plan))
-        case SinkDef(format=format_, options=options, name=name):
-            check_files(name, format_.lower(), options)
+    sink = pipeline.sink
+    if sink is None:
+        return ShownSink(on_rows)
+    if sink.format.lower() in OWN:
+        return OWN[sink.format.lower()](pipeline, sink, on_rows)
+    check_files(sink.name, sink.format.lower(), sink.options)
     return None
 
 

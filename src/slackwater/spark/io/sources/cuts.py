@@ -1,4 +1,4 @@
-"""Where a recording is cut into micro-batches."""
+"""Cut a recording into micro-batches."""
 
 from __future__ import annotations
 

@@ -14,15 +14,17 @@ from slackwater.engine.expressions.casts import cast
 from slackwater.errors import InputError
 
 EXACT = 2.0**53
-"""Up to here a float has every whole number."""
+"""A float can represent every whole number up to this one."""
 
 
-def fitted(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table's columns as `schema` has them. With a column RAW, a row with a value of another type is all NULL, and
-    its text, or its values as JSON, is in RAW; without one such a value is an error.
+def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """Return the table's columns with the names and types of `schema`.
+
+    If `schema` has a column RAW, a row with a value of another type gets NULL in every other column, and RAW holds its
+    text, or its values as JSON. Without RAW, a value of another type is an error.
 
     >>> table = pa.table({"ID": ["1", "x"], "v": [1.5, 2.5]})
-    >>> fitted(table, pa.schema([("id", pa.int32()), ("v", pa.float64()), (RAW, pa.string())])).to_pylist()
+    >>> fit_to_schema(table, pa.schema([("id", pa.int32()), ("v", pa.float64()), (RAW, pa.string())])).to_pylist()
     [{'id': 1, 'v': 1.5, '__slackwater_raw': None},
      {'id': None, 'v': None, '__slackwater_raw': '{"ID": "x", "v": 2.5}'}]
     """
@@ -46,7 +48,7 @@ def _names(schema: pa.Schema) -> list[str]:
 
 
 def _described(table: pa.Table, bad: np.ndarray) -> pa.Array:
-    """The values of bad rows, which are few, as JSON."""
+    """Return the values of each bad row as JSON, and NULL for the others."""
     texts = np.full(table.num_rows, None, object)
     plain = table.drop([RAW]) if RAW in table.column_names else table
     texts[bad] = [json.dumps(row, default=str) for row in plain.filter(pa.array(bad)).to_pylist()]
@@ -54,7 +56,7 @@ def _described(table: pa.Table, bad: np.ndarray) -> pa.Array:
 
 
 def _cast_or_null(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
-    """The column as another type; what is not of that type is NULL and spoils no other."""
+    """Return the column converted to a type. A value that is not a number of that type becomes NULL."""
     try:
         return column.cast(kind, safe=pa.types.is_integer(kind))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -64,7 +66,7 @@ def _cast_or_null(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray
 
 
 def _fitting(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Numbers that are of the kind; whole ones are read digit by digit, as a float would round them."""
+    """Return values as numbers of a type, or NULL. Whole numbers are read from digits: a float would round them."""
     if pa.types.is_integer(column.type):
         return cast(column.cast(pa.decimal128(20, 0)), kind, tries=True)
     numbers = _floats(column)
@@ -78,7 +80,7 @@ def _fitting(column: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _floats(column: pa.Array) -> pa.Array:
-    """What can be read as a number, in text or as one."""
+    """Return values as floats; NULL for a value that is not a number."""
     if pa.types.is_string(column.type):
         return cast(column, pa.float64(), tries=True)
     numbers = pd.to_numeric(column.to_pandas().astype(object), errors="coerce").to_numpy(np.float64)

@@ -80,7 +80,7 @@ class Recipe:
 
     @property
     def end(self) -> int | None:
-        """The latest arrival of the last row, or None if the stream has no end."""
+        """Return the arrival time at which the stream stops, in ticks since `start`; None if it has no end."""
         return None if self.rows is None else PAGE * int(np.ceil(self.rows / self.rate))
 
     def between(self, since: int, until: int) -> Columns:

@@ -17,7 +17,7 @@ from slackwater.algebra.lengths import Length
 from slackwater.disorder.replay.trace import RAW, UNITS, Trace
 from slackwater.errors import InputError, nearest
 from slackwater.spark.io.sources.cuts import Cuts
-from slackwater.spark.io.sources.fitting import fitted
+from slackwater.spark.io.sources.fitting import fit_to_schema
 from slackwater.spark.options import Option, OptionKind, Options, OptionTable
 from slackwater.spark.shim.reader import StreamReader
 from slackwater.spark.shim.schema import arrow_schema
@@ -106,7 +106,7 @@ class ReplayReader(StreamReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         assert isinstance(partition, RecordedRows)  # noqa: S101
         table = self.trace.table().slice(partition.since, partition.until - partition.since)
-        yield from fitted(table, self.schema).combine_chunks().to_batches()
+        yield from fit_to_schema(table, self.schema).combine_chunks().to_batches()
 
     def _is_due(self, since: int, end: int) -> bool:
         """Return whether a batch is due. The clock starts after the first batch, when Spark has started."""

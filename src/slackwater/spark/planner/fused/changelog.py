@@ -16,47 +16,52 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.finality import changing
 from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import PSEUDO_COLUMNS
+from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
+    ROW_WISE,
     Boundaries,
     Chained,
-    Frequency,
-    Item,
-    Length,
-    Minus,
+    EnginePlan,
+    FrequencyStep,
+    MinusLogs,
+    NamedTree,
     Over,
     Piped,
-    Project,
-    Query,
+    ProjectStep,
     Read,
+    Size,
     Source,
+    Step,
     Streamed,
-    Union,
-    Window,
+    SubqueryStep,
+    UnionLogs,
+    WindowStep,
+    trees_of,
 )
 from slackwater.spark.planner.fused.edges import NO_EDGE, Lowered, edged, final, key_under, unique
 from slackwater.spark.planner.fused.finality import SETS, leaf_of, one_stream, row_wise, unions
 from slackwater.spark.planner.fused.lowering import chain_of, input_of, length, steps_over
 from slackwater.spark.planner.fused.meeting import meeting
 from slackwater.spark.planner.fused.relational import counted, joined, over, refused, uncountable
-from slackwater.spark.planner.fused.sequence import in_sequence
+from slackwater.spark.planner.fused.sequence import as_stream, in_sequence
 from slackwater.spark.planner.fused.turns import in_turn
 
 RELATIONAL = (*SETS, ops.Select, ops.Project, ops.Aggregate, ops.Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
 
 
-def changes_of(plan: Plan) -> Boundaries | Query:
+def changes_of(plan: Plan) -> Boundaries | EnginePlan:
     """The engine's plan of a query's changelog."""
-    if instants_of(plan).at_boundaries and not changing(plan) and one_stream(plan):
+    if instants_of(plan).at_boundaries and not changing(plan) and one_stream(plan) and not chain_of(plan).computed:
         return _at_boundaries(plan)
     root = lowered(plan)
     wanted = result_names(plan)
     if wanted != root.names:
         fields = zip(wanted, root.names, schema_of(plan), strict=True)
-        items = tuple(Item(new, ("column", old), field.type) for new, old, field in fields)
-        root = edged(plan, Over(NO_EDGE, root.node, Project(items)), wanted)
+        items = tuple(NamedTree(new, ("column", old), field.type) for new, old, field in fields)
+        root = edged(plan, Over(NO_EDGE, root.node, ProjectStep(items)), wanted)
     scans = {node.stream: node for node in ops.walk(plan) if isinstance(node, ops.Scan)}
-    return Query({name: input_of(scan) for name, scan in scans.items()}, meeting(root.node))
+    return EnginePlan({name: input_of(scan) for name, scan in scans.items()}, meeting(root.node))
 
 
 def result_names(plan: Plan) -> tuple[str, ...]:
@@ -90,7 +95,7 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
             return lowered(query) if changing(query) else _stream(plan, query)
         case ops.Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
             below = lowered(child)
-            return edged(plan, Over(NO_EDGE, below.node, Window(Length(length.amount, True))), below.names)
+            return edged(plan, Over(NO_EDGE, below.node, WindowStep(Size(length.amount, True))), below.names)
         case ops.Frequency(child=ops.Window() as window) if is_jump(plan):
             return _counted(plan, window)
         case ops.Window():
@@ -109,7 +114,7 @@ def lowered(plan: Plan, read: bool = False) -> Lowered:
             return over(plan, plan.child, lowered(plan.child, read))
         case ops.Union(left=left, right=right) | ops.Minus(left=left, right=right):
             one, two = lowered(left, read), lowered(right, read)
-            kind = Union if isinstance(plan, ops.Union) else Minus
+            kind = UnionLogs if isinstance(plan, ops.Union) else MinusLogs
             return edged(plan, kind(NO_EDGE, one.node, two.node), one.names)
     raise refused(f"a {type(plan).__name__.lower()} of this kind has no changelog operator")
 
@@ -176,21 +181,21 @@ def _piped(plan: ops.Window | ops.Frequency, read: bool) -> Lowered:
     """A window at boundaries, or a frequency, over the rows of several streams in their order."""
     if changing(plan):
         raise uncountable()
-    made: Window | Frequency
+    made: WindowStep | FrequencyStep
     match plan:
         case ops.Frequency(child=ops.Window() as window) if is_jump(plan):
             child, by = window.child, window.by or plan.by
-            made = Window(length(window.range), length(plan.every), strict=plan.strict)
+            made = WindowStep(length(window.range), length(plan.every), strict=plan.strict)
         case ops.Window(child=child, by=by):
-            made = Window(length(plan.range), length(plan.every))
+            made = WindowStep(length(plan.range), length(plan.every))
         case ops.Frequency(child=child, by=by):
-            made = Frequency(length(plan.every), strict=plan.strict)
+            made = FrequencyStep(length(plan.every), strict=plan.strict)
     below = lowered(child) if isinstance(child, ops.Subquery | ops.View) else _emitted(child)
     here = below.over(child)
     own, counts = (tuple(here.find(reference).name for reference in each) for each in (by, plan.by))
-    step = replace(made, by=own, count_by=counts) if isinstance(made, Window) else replace(made, by=own)
+    step = replace(made, by=own, count_by=counts) if isinstance(made, WindowStep) else replace(made, by=own)
     piped = final(plan, Piped(NO_EDGE, in_sequence(below.node), (step,)), below.names)
-    return _read(plan, piped) if read and isinstance(step, Frequency) else piped  # a window has its own boundaries
+    return _read(plan, piped) if read and isinstance(step, FrequencyStep) else piped  # a window has its own boundaries
 
 
 def _chain_over(leaf: ops.Subquery | ops.View, query: Plan) -> Lowered:
@@ -210,7 +215,7 @@ def _emitted(query: Plan) -> Lowered:
             return _emitted(inner)
         case ops.Union(left=left, right=right):
             one, two = _emitted(left), _emitted(right)
-            return edged(query, Union(NO_EDGE, one.node, two.node), one.names)
+            return edged(query, UnionLogs(NO_EDGE, one.node, two.node), one.names)
         case _ if not instants_of(query).at_boundaries and (leaf := leaf_of(query)) is not None:
             return lowered(plain) if (plain := row_wise(query)) is not None else _chain_over(leaf, query)
         case ops.Select(child=child) | ops.Project(child=child) if not isinstance(child, ops.Join):
@@ -235,4 +240,31 @@ def _chained(plan: Plan) -> Lowered:
         raise uncountable()
     scan = next(node for node in ops.walk(plan) if isinstance(node, ops.Scan))
     names = tuple(field.name for field in schema_of(plan))
-    return final(plan, Chained(NO_EDGE, scan.stream, chain_of(plan)), names)
+    chain = chain_of(plan)
+    end, *others = (*chain.computed, len(chain.steps))
+    made = final(plan, Chained(NO_EDGE, scan.stream, replace(chain, steps=chain.steps[:end])), names)
+    for next_end in others:
+        made = _computed(plan, made, chain.steps[end:next_end])
+        end = next_end
+    return made
+
+
+def _computed(plan: Plan, below: Lowered, steps: tuple[Step, ...]) -> Lowered:
+    """The steps of a chain over columns that Spark computes: those of a subquery row by row, the others in a pipe.
+
+    Where they have no such place, they stay in a pipe, which refuses them.
+    """
+    end = next((place for place, step in enumerate(steps) if not isinstance(step, ROW_WISE)), len(steps))
+    row_wise, rest = [step for step in steps[:end] if isinstance(step, ROW_WISE)], steps[end:]
+    edge, node = replace(below.node.edge, key=None), replace(below.node, edge=replace(below.node.edge, key=None))
+    if (rest and not isinstance(rest[0], SubqueryStep)) or any(map(_numbers, row_wise)):
+        return final(plan, Piped(NO_EDGE, node, steps), below.names)
+    for step in row_wise:
+        node = Over(edge, node, step)
+    if len(rest) > 1:
+        return final(plan, Piped(NO_EDGE, in_sequence(as_stream(node)), rest[1:]), below.names)
+    return Lowered(replace(node, edge=replace(below.node.edge, subquery=bool(rest))), below.names)
+
+
+def _numbers(step: Step) -> bool:
+    return any("row_number" in marks_of(tree) for tree in trees_of(step))

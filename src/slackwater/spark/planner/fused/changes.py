@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial, reduce
 
 import pyarrow as pa
@@ -17,27 +17,29 @@ from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.algebra.policies import effective
 from slackwater.engine.changelog.kernel import BoundaryChain, changelog_kernel
 from slackwater.engine.changelog.living import KeptState
-from slackwater.engine.changelog.log import LOG_COLUMNS, rows_of
+from slackwater.engine.changelog.log import IDENTITY, LOG_COLUMNS, handed_rows, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import PROFILES, check_profile, check_upserts
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import State
-from slackwater.engine.plan import Boundaries, decode, encode
+from slackwater.engine.plan import Boundaries, Compute, EnginePlan, Input, Over, decode, encode
 from slackwater.errors import QueryError
-from slackwater.spark.operator.blobs import BUCKETS
-from slackwater.spark.operator.entry import Entry, stream_of, types_in
-from slackwater.spark.operator.host import HostInput, hosted, tagged
+from slackwater.spark.operator.blobs import BUCKET, BUCKETS
+from slackwater.spark.operator.entry import Entry, types_in
+from slackwater.spark.operator.host import HostInput, entered, handed_on, hosted, stepped, tagged, taken_in
 from slackwater.spark.operator.kernel import RESULT, Batches
 from slackwater.spark.operator.operator import END
 from slackwater.spark.operator.writing import profile_schema, to_profile
 from slackwater.spark.options import CHANGELOG, Option, OptionCodes, OptionKind, Options, OptionTable
 from slackwater.spark.planner.fused.changelog import changes_of, result_names
+from slackwater.spark.planner.fused.cutting import Stages, above, computes, first_cut, texts
 from slackwater.spark.planner.fused.edges import key_under
 from slackwater.spark.planner.fused.finish import finished
+from slackwater.spark.planner.fused.lowering import input_of
 from slackwater.spark.planner.fused.partitioning import Partitioning
 from slackwater.spark.planner.fused.partitioning import partitioning as columns_of
 from slackwater.spark.planner.fused.split import COMPUTED, After, Split, split, with_stand_ins
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import dataframe_of, quoted
 from slackwater.spark.watermark.control import Reads
 
 Inputs = Mapping[str, DataFrame]
@@ -80,9 +82,12 @@ DEFAULT = Form()
 class ChangesKernel:
     """A changelog's kernel, as the host wants it."""
 
-    def __init__(self, document: str, form: Form | None) -> None:
-        """Without a form the changelog is given as rows that Spark can change before it is written."""
-        self.form = form
+    def __init__(self, document: str, form: Form | None, *, handed: bool = False) -> None:
+        """Without a form the changelog is given as rows that Spark can change before it is written.
+
+        With `handed`, another operator reads these rows.
+        """
+        self.form, self.handed = form, handed
         plain = form or Form(net=False)
         self.kernel = changelog_kernel(decode(document), plain.net, plain.profile, plain.upserts)
         self._outputs = {name: batch.schema for name, batch in self.step(self.init(), {}, EARLIEST)[1].items()}
@@ -91,7 +96,7 @@ class ChangesKernel:
     def inputs(self) -> dict[str, pa.Schema]:
         if isinstance(self.kernel, BoundaryChain):
             return {self.kernel.input: self.kernel.chain.chain.input.schema}
-        return {name: reader.sample.rows.schema for name, reader in self.kernel.readers.items()}
+        return {name: given.schema for name, given in self.kernel.query.inputs.items()}
 
     @property
     def outputs(self) -> dict[str, pa.Schema]:
@@ -111,7 +116,8 @@ class ChangesKernel:
         self, state: State, batches: Batches, punctuation: int, *, everything: bool = False
     ) -> tuple[State, Batches]:
         after, changelog, refused, log, now = self.kernel.step(state, batches, punctuation, everything=everything)
-        result = rows_of(log, now) if self.form is None else changelog
+        plain = handed_rows(log) if self.handed else rows_of(log, now)
+        result = plain if self.form is None else changelog
         return after, {RESULT: result} | {output_of(name): _declared(rows) for name, rows in refused.items()}
 
 
@@ -175,26 +181,57 @@ def _hosted(
     rows = {entry.scan.stream: entry.rows(streams, reads) for entry in divided.entries}
     core = divided.with_types({name: types_in(each) for name, each in rows.items()}).core
     document, by = _lowered(core)
-    make = partial(kernel_of, document, form)
-    kernel = make()
+    read = {scan.stream: input_of(scan).names for scan in walk(core) if isinstance(scan, Scan)}
     inputs = {
         entry.scan.stream: HostInput(
-            rows[entry.scan.stream].select(*map(quoted, kernel.inputs[entry.scan.stream].names)),
+            rows[entry.scan.stream].select(*map(quoted, read[entry.scan.stream])),
             entry.clock(streams, reads),
             by.get(entry.scan.stream, ()),
         )
         for entry in divided.entries
     }
-    about = json.dumps([document, asdict(form) if form else None, by, BUCKETS])
     refusing = [output_of(node.stream) for node in walk(core) if isinstance(node, Scan) and node.change_type]
     counted = tuple(dict.fromkeys(refusing))
-    digest = hashlib.sha256(about.encode()).hexdigest()
-    return kernel, hosted(make, inputs, digest, wanted, counted, _ends(divided, streams))
+    ends = _ends(divided, streams)
+    engine = decode(document)
+    if (cut := first_cut(engine)) is not None:
+        return _around_spark(engine, cut, inputs, by, form, ends)
+    make = partial(kernel_of, document, form)
+    return make(), hosted(make, inputs, _digest(document, form, by), wanted, counted, ends)
+
+
+def _around_spark(
+    plan: EnginePlan,
+    cut: Over | None,
+    inputs: Mapping[str, HostInput],
+    by: Mapping[str, tuple[str, ...]],
+    form: Form | None,
+    ends: DataFrame | None,
+) -> tuple[ChangesKernel, DataFrame]:
+    """The last of several operators, and its outputs: Spark computes columns between one and the next."""
+    blobs = entered(inputs, ends)
+    while cut is not None and isinstance(cut.step, Compute):
+        document = encode(replace(plan, root=cut.child))
+        make = partial(kernel_of, document, None, handed=True)
+        own = [F.expr(item.tree[1]).alias(item.name) for item in cut.step.items]
+        rows = handed_on(make, blobs, _digest(document, None, by)).select("*", *own)
+        blobs = taken_in(rows, next(iter(by.values()), ()), ends)
+        columns = tuple((name, kind) for name, kind in types_in(rows).items() if name != BUCKET)
+        ids = sum(name.startswith(IDENTITY) for name, _ in columns)
+        plan = EnginePlan({RESULT: Input(columns, "", ids=ids)}, above(plan.root, cut))
+        cut = first_cut(plan)
+    last = partial(kernel_of, encode(plan), form)
+    return last(), stepped(last, blobs, _digest(encode(plan), form, by), (RESULT,))
+
+
+def _digest(document: str, form: Form | None, by: Mapping[str, tuple[str, ...]]) -> str:
+    about = json.dumps([document, asdict(form) if form else None, by, BUCKETS])
+    return hashlib.sha256(about.encode()).hexdigest()
 
 
 def _ends(divided: Split, streams: Inputs) -> DataFrame | None:
     """The newest time of each stream of a batch query."""
-    given = [(entry, stream_of(entry.scan, streams)) for entry in divided.entries]
+    given = [(entry, dataframe_of(entry.scan, streams)) for entry in divided.entries]
     if all(rows.isStreaming for _, rows in given):
         return None
     return reduce(DataFrame.union, [newest_time(entry, rows) for entry, rows in given])
@@ -245,14 +282,19 @@ def form_of(options: Mapping[str, str]) -> tuple[Form, dict[str, str]]:
     return Form(found[NET], check_profile(profile), found[UPSERTS]), rest
 
 
-def describe(plan: Plan) -> Partitioning:
-    """How the operator of a changelog is partitioned, and why."""
+def describe(plan: Plan) -> Stages:
+    """How the operators of a changelog are partitioned, and why."""
     divided = _divided(plan)
-    by = _lowered(with_stand_ins(divided.core))[1]
+    document, by = _lowered(with_stand_ins(divided.core))
+    asked = computes(decode(document))
+    return Stages((_described(divided, by),), tuple(range(len(asked))), texts(asked))
+
+
+def _described(divided: Split, by: Mapping[str, tuple[str, ...]]) -> Partitioning:
     if not by or not all(by.values()):
         return Partitioning((), "no column that every operator can be taken apart by")
-    texts = {(entry.scan.stream, item.name): item.expr.sql for entry in divided.entries for item in entry.columns}
-    columns = tuple(f"{name}.{texts.get((name, column), column)}" for name, own in by.items() for column in own)
+    known = {(entry.scan.stream, item.name): item.expr.sql for entry in divided.entries for item in entry.columns}
+    columns = tuple(f"{name}.{known.get((name, column), column)}" for name, own in by.items() for column in own)
     return Partitioning(columns, "no operator needs rows of two of them together")
 
 
@@ -262,9 +304,9 @@ def kept_by(plan: Plan) -> list[KeptState]:
 
 
 @lru_cache(maxsize=64)
-def kernel_of(document: str, form: Form | None) -> ChangesKernel:
+def kernel_of(document: str, form: Form | None, *, handed: bool = False) -> ChangesKernel:
     """The kernel of a description, compiled once in each worker."""
-    return ChangesKernel(document, form)
+    return ChangesKernel(document, form, handed=handed)
 
 
 @lru_cache(maxsize=64)
@@ -273,6 +315,7 @@ def _lowered(core: Plan) -> tuple[str, dict[str, tuple[str, ...]]]:
     plan = changes_of(core)
     if isinstance(plan, Boundaries):
         return encode(plan), {plan.input: columns_of(plan.chain).columns}
+    first_cut(plan)
     return encode(plan), cuts_of(plan) or {}
 
 

@@ -16,7 +16,18 @@ from slackwater.algebra.properties.instants import instants_of
 from slackwater.algebra.properties.keys import key_of
 from slackwater.algebra.properties.monotonicity import class_of
 from slackwater.algebra.schema import Field, Schema
-from slackwater.engine.plan import Aggregate, Chained, Edge, Minus, Node, Over, Piped, Streamed, Window, children
+from slackwater.engine.plan import (
+    AggregateStep,
+    Chained,
+    Edge,
+    MinusLogs,
+    Node,
+    Over,
+    Piped,
+    Streamed,
+    WindowStep,
+    children,
+)
 
 NO_EDGE = Edge()
 """What stands in the place of an edge until it is known."""
@@ -51,9 +62,9 @@ def edged(plan: Plan, node: Node, names: tuple[str, ...]) -> Lowered:
     below = [each.edge.level for each in children(node)]
     level = max([int(class_of(plan)), *below])
     match node:
-        case Over(step=Aggregate()) | Minus():
+        case Over(step=AggregateStep()) | MinusLogs():
             level = 4  # at boundaries too: the operators of a tree send what they can tell, and end it if it changes
-        case Over(step=Window() as window) if window.is_range and isinstance(plan, ops.Window):
+        case Over(step=WindowStep() as window) if window.is_range and isinstance(plan, ops.Window):
             level = {1: 2, 2: 3}.get(below[0], below[0])
     return Lowered(replace(node, edge=Edge(level, key_under(plan, names))), names)
 

@@ -14,6 +14,7 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
 from slackwater.spark.planner.fused.expressions import may_fail
 from slackwater.spark.planner.fused.lowering import FUNCTIONS
+from slackwater.spark.planner.fused.trees import is_evaluable
 
 LAZY = (exp.And, exp.Or, exp.Case, exp.If, exp.Coalesce)
 """What evaluates an operand only where the operands before it ask for it."""
@@ -25,20 +26,20 @@ class Ref(tuple[str, str]):
     __slots__ = ()
 
 
-class PlacedScan:
-    """A scan at one place of the plan. A view that is read twice has the same scan at two places."""
+class Placed:
+    """A scan or a subquery at one place of the plan. A view that is read twice has the same scan at two places."""
 
-    __slots__ = ("scan",)
+    __slots__ = ("plan",)
 
-    def __init__(self, scan: ops.Scan) -> None:
-        self.scan = scan
+    def __init__(self, plan: ops.Scan | ops.Subquery | ops.View) -> None:
+        self.plan = plan
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A column as an expression over the columns of one scan, by their plain names."""
+    """A column as an expression over the columns of one scan or subquery, by their plain names."""
 
-    source: PlacedScan
+    source: Placed
     tree: Tree
 
 
@@ -46,17 +47,19 @@ class Origin:
 class Frame:
     """An operator of the core: what its columns in the plan come from, and where they are now.
 
-    `guards` has for each scan below the conditions that its rows have passed, None where rows may be missing for
-    other reasons. `ask` adds a computed column and says where it is; `build` makes the operator once all were asked.
+    `near` has what they come from in the nearest subquery, where Spark can compute columns as well. `guards` has for
+    each scan and such subquery below the conditions that its rows have passed, None where rows may be missing for other
+    reasons. `ask` adds a computed column and says where it is; `build` makes the operator once all were asked.
     """
 
     schema: Schema
     origins: tuple[Origin | None, ...]
     refs: tuple[Ref, ...]
-    guards: Mapping[PlacedScan, tuple[Tree, ...] | None]
+    guards: Mapping[Placed, tuple[Tree, ...] | None]
     ask: Callable[[Origin], Ref]
     build: Callable[[], Plan]
     bare: bool = False
+    near: tuple[Origin | None, ...] = ()
 
     def place(self, reference: str) -> int | None:
         """Which column a reference means; None for an attribute of the instant."""
@@ -66,10 +69,14 @@ class Frame:
         return next(place for place, each in enumerate(self.schema.fields) if each is found)
 
 
-def compose(tree: Tree, below: Frame) -> Origin | None:
-    """An expression over an operator's columns as one over the columns of a scan; None if it is none."""
+def compose(tree: Tree, below: Frame, *, near: bool = False) -> Origin | None:
+    """An expression over an operator's columns as one over the columns of a scan, or with `near` of a subquery.
+
+    None if it is none.
+    """
+    known = (below.near or (None,) * len(below.schema)) if near else below.origins
     places = [below.place(reference) for reference in columns(tree)]
-    origins = [None if place is None else below.origins[place] for place in places]
+    origins = [None if place is None else known[place] for place in places]
     if not origins or any(each is None for each in origins):
         return None
     sources = {each.source for each in origins if each is not None}
@@ -80,7 +87,7 @@ def compose(tree: Tree, below: Frame) -> Origin | None:
         if not isinstance(node, exp.Column):
             return node
         place = below.place(name_of(node))
-        origin = None if place is None else below.origins[place]
+        origin = None if place is None else known[place]
         assert origin is not None  # noqa: S101
         return origin.tree.copy() if isinstance(origin.tree, exp.Column) else exp.paren(origin.tree.copy())
 
@@ -95,14 +102,23 @@ def rewrite(tree: Tree, below: Frame, *, protected: bool = False) -> Tree:
     if isinstance(tree, exp.Column):
         place = below.place(name_of(tree))
         return tree.copy() if place is None else _node(below.refs[place])
-    origin = compose(tree, below)
+    origin = compose(tree, below) or _asked(tree, below)
     if origin is not None:
         known = below.guards[origin.source]
-        failing = may_fail(origin.tree, schema_of(origin.source.scan))
+        failing = may_fail(origin.tree, schema_of(origin.source.plan))
         if not failing or (known is not None and not protected):
             protected_tree = _when(known or (), origin.tree) if failing else origin.tree
             return _node(below.ask(Origin(origin.source, protected_tree)))
-    return _rebuilt(tree, lambda each: rewrite(each, below, protected=protected or isinstance(tree, LAZY)))
+    return rebuilt(tree, lambda each: rewrite(each, below, protected=protected or isinstance(tree, LAZY)))
+
+
+def _asked(tree: Tree, below: Frame) -> Origin | None:
+    """An expression that the engine cannot evaluate, over the columns of a subquery; None for any other."""
+    origin = compose(tree, below, near=True)
+    if origin is None:
+        return None
+    unknown = any(each.type == UNKNOWN for name in columns(tree) for each in below.schema.matching(name))
+    return origin if unknown or not is_evaluable(tree, below.schema) else None
 
 
 def rewrite_condition(condition: Expr, below: Frame) -> Tree:
@@ -115,9 +131,9 @@ def rewrite_condition(condition: Expr, below: Frame) -> Tree:
     def part(tree: Tree) -> Tree:
         match tree:
             case exp.And() | exp.Paren():
-                return _rebuilt(tree, part)
+                return rebuilt(tree, part)
             case exp.EQ():
-                return _rebuilt(tree, side)
+                return rebuilt(tree, side)
         return rewrite(tree, below)
 
     return part(parsed(condition.sql))
@@ -126,9 +142,9 @@ def rewrite_condition(condition: Expr, below: Frame) -> Tree:
 def rewrite_call(tree: Tree, below: Frame) -> Tree:
     """A call of an aggregate function whose arguments are columns."""
     if isinstance(tree, exp.IgnoreNulls):
-        return _rebuilt(tree, lambda inner: rewrite_call(inner, below))
+        return rebuilt(tree, lambda inner: rewrite_call(inner, below))
     if isinstance(tree.this, exp.Distinct):
-        distinct = _rebuilt(tree.this, lambda each: rewrite(each, below))
+        distinct = rebuilt(tree.this, lambda each: rewrite(each, below))
         made = tree.copy()
         made.set("this", distinct)
         return made
@@ -139,10 +155,10 @@ def rewrite_call(tree: Tree, below: Frame) -> Tree:
     if isinstance(tree, exp.Count) and len(list(tree.iter_expressions())) > 1:
         known = [exp.Is(this=each.copy(), expression=exp.Null()).not_() for each in tree.iter_expressions()]
         tree = exp.Count(this=exp.Case(ifs=[exp.If(this=exp.and_(*known), true=exp.Literal.number(1))]))
-    return _rebuilt(tree, lambda each: rewrite(each, below))
+    return rebuilt(tree, lambda each: rewrite(each, below))
 
 
-def _rebuilt(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
+def rebuilt(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:
     """A copy of a tree in which every operand that names columns is changed."""
     made = tree.copy()
     for child in list(made.iter_expressions()):
@@ -159,7 +175,7 @@ def _when(conditions: Sequence[Tree], tree: Tree) -> Tree:
     return exp.Case(ifs=[exp.If(this=met, true=tree.copy())])
 
 
-def guarded_by(known: tuple[Tree, ...] | None, origin: Origin | None, source: PlacedScan) -> tuple[Tree, ...] | None:
+def guarded_by(known: tuple[Tree, ...] | None, origin: Origin | None, source: Placed) -> tuple[Tree, ...] | None:
     """The conditions that rows of a scan have passed, with one more."""
     if known is None or origin is None or origin.source is not source:
         return None

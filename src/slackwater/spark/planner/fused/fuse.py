@@ -9,14 +9,26 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, emits_changes, walk
 from slackwater.algebra.properties.columns import schema_of
-from slackwater.engine.plan import encode
+from slackwater.engine.columns.rows import COLUMN
+from slackwater.engine.plan import Compute, decode, encode
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKETS
 from slackwater.spark.operator.entry import types_in
-from slackwater.spark.operator.host import HostInput, Stage, chained, hosted, output
+from slackwater.spark.operator.host import (
+    HostInput,
+    Stage,
+    chained,
+    entered,
+    handed_on,
+    hosted,
+    output,
+    stepped,
+    taken_in,
+)
 from slackwater.spark.operator.kernel import RESULT, kernel_of, plain_columns, stage_of
 from slackwater.spark.operator.operator import Make
 from slackwater.spark.planner.fused import changes
@@ -44,8 +56,7 @@ def fuse(plan: Plan, streams: Inputs, reads: Reads | None = None, form: Form = D
     reads = reads or Reads()
     rows = entry.rows(streams, reads)
     made = _made(divided.with_types({entry.scan.stream: types_in(rows)}).core, chain=chains(streams))
-    schema = made.whole().outputs[RESULT]
-    result = output(made.blobs(rows, entry.clock(streams, reads)), RESULT, schema, plain_columns(schema))
+    result = made.result(rows, entry.clock(streams, reads))
     return finished(result, divided.after, schema_of(plan).names) if divided.after else result
 
 
@@ -71,7 +82,7 @@ def reason(plan: Plan) -> str | None:
 def describe(plan: Plan, *, chain: bool = True) -> Stages:
     """How the fused operator of a plan is partitioned, and why; with `chain`, each of them if there can be several."""
     if emits_changes(plan):
-        return Stages((changes.describe(plan),))
+        return changes.describe(plan)
     divided = split(plan)
     found = _made(with_stand_ins(divided.core), chain=chain).stages
     return replace(found, each=tuple(spelled(each, divided.entries) for each in found.each))
@@ -98,16 +109,46 @@ class _Made:
     def _stage(self, number: int) -> Make:
         return partial(stage_of, self.document, number, self.stream)
 
-    def blobs(self, rows: DataFrame, clock: DataFrame | None) -> DataFrame:
-        stream = HostInput(
-            rows.select(*map(quoted, self.whole().inputs[self.stream].names)), clock, self.stages.columns[0]
-        )
-        about = json.dumps([self.document, self.stages.columns, BUCKETS])
-        digest = hashlib.sha256(about.encode()).hexdigest()
+    def result(self, rows: DataFrame, clock: DataFrame | None) -> DataFrame:
+        """The rows that the operators yield over those of the stream."""
+        names = decode(self.document).input.names
+        stream = HostInput(rows.select(*map(quoted, names)), clock, self.stages.columns[0])
+        if self.stages.computed:
+            return _results(*self._around_spark(stream))
+        digest = self._digest(self.document)
         if not self.stages.cuts or not rows.isStreaming:
-            return hosted(self.whole, {self.stream: stream}, digest, (RESULT,))
+            return _results(self.whole, hosted(self.whole, {self.stream: stream}, digest, (RESULT,)))
         each = [Stage(self._stage(number), by) for number, by in enumerate(self.stages.columns)]
-        return chained(each, self.stream, stream, digest)
+        return _results(self.whole, chained(each, self.stream, stream, digest))
+
+    def _around_spark(self, stream: HostInput) -> tuple[Make, DataFrame]:
+        """The last kernel, and what it yields: Spark computes columns between one kernel and the next."""
+        blobs, chain = entered({self.stream: stream}), decode(self.document)
+        for number, place in enumerate(chain.computed):
+            document = encode(chain)
+            make = partial(stage_of, document, number, self.stream)
+            items = chain.steps[place].items
+            own = [F.expr(item.tree[1]).alias(item.name) for item in items]
+            rows = handed_on(make, blobs, f"{self._digest(document)}/{number}")
+            plain = [F.col(quoted(name)).alias(name.removeprefix(COLUMN)) for name in rows.columns]
+            computed = rows.select(*plain).select("*", *own)
+            kinds = types_in(computed)
+            typed = Compute(tuple(replace(item, type=kinds[item.name]) for item in items))
+            chain = replace(chain, steps=(*chain.steps[:place], typed, *chain.steps[place + 1 :]))
+            names = [*rows.columns, *(f"{COLUMN}{item.name}" for item in items)]
+            blobs = taken_in(computed.toDF(*names), stream.by)
+        document = encode(chain)
+        last = partial(stage_of, document, len(chain.computed), self.stream)
+        return last, stepped(last, blobs, f"{self._digest(document)}/{len(chain.computed)}", (RESULT,))
+
+    def _digest(self, document: str) -> str:
+        about = json.dumps([document, self.stages.columns, BUCKETS])
+        return hashlib.sha256(about.encode()).hexdigest()
+
+
+def _results(make: Make, blobs: DataFrame) -> DataFrame:
+    schema = make().outputs[RESULT]
+    return output(blobs, RESULT, schema, plain_columns(schema))
 
 
 @lru_cache(maxsize=64)

@@ -14,23 +14,23 @@ from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.instants import instants_of
 from slackwater.engine.plan import (
     NUMBERED,
-    Aggregate,
+    AggregateStep,
     Chain,
     Chained,
-    Distinct,
-    Filter,
-    Item,
-    Join,
-    Minus,
+    DistinctStep,
+    FilterStep,
+    JoinLogs,
+    MinusLogs,
+    NamedTree,
     Node,
     Numbered,
     Over,
-    Project,
+    ProjectStep,
     Source,
     Step,
     Streamed,
     Tree,
-    Window,
+    WindowStep,
     children,
     columns_after,
     with_children,
@@ -56,25 +56,28 @@ def numbered(node: Node) -> Node:
             return replace(node, numbered=True)
         case Chained(chain=chain):
             return replace(node, chain=_with_number(chain))
-        case Over(child=child, step=Project(items=items)):
-            more = Project((*items, Item(NUMBERED, NUMBER, "bigint")))
+        case Over(child=child, step=ProjectStep(items=items)):
+            more = ProjectStep((*items, NamedTree(NUMBERED, NUMBER, "bigint")))
             return replace(node, step=more, child=numbered(child))
-        case Over(step=Window() as window) if not window.is_range:
+        case Over(step=WindowStep() as window) if not window.is_range:
             return replace(node, numbered=True)
     return with_children(node, *map(numbered, children(node)))
 
 
-def _last_items(node: Node) -> tuple[Item, ...]:
+def _last_items(node: Node) -> tuple[NamedTree, ...]:
     """What an operator or a chain projects in the end."""
     steps = node.chain.steps[-1:] if isinstance(node, Chained) else (node.step,) if isinstance(node, Over) else ()
-    return steps[0].items if steps and isinstance(steps[0], Project) else ()
+    return steps[0].items if steps and isinstance(steps[0], ProjectStep) else ()
 
 
 def _with_number(chain: Chain) -> Chain:
     """A chain that tells the numbers of its rows."""
     names = columns_after(chain.input.names, chain.steps)
-    items = [*(Item(name, ("column", name)) for name in names), Item(NUMBERED, ("mark", "row_number"), "bigint")]
-    return replace(chain, steps=(*chain.steps, Project(tuple(items))))
+    items = [
+        *(NamedTree(name, ("column", name)) for name in names),
+        NamedTree(NUMBERED, ("mark", "row_number"), "bigint"),
+    ]
+    return replace(chain, steps=(*chain.steps, ProjectStep(tuple(items))))
 
 
 def numberless(node: Node) -> bool:
@@ -82,7 +85,7 @@ def numberless(node: Node) -> bool:
     while is_row_wise(node) and not node.edge.subquery:
         node = node.child
     match node:
-        case Over(step=Aggregate() | Distinct()) | Minus() | Join():
+        case Over(step=AggregateStep() | DistinctStep()) | MinusLogs() | JoinLogs():
             return True
     return False
 
@@ -90,14 +93,14 @@ def numberless(node: Node) -> bool:
 def step_with_marks(step: Step, plan: Plan, number: Tree = ROW_NUMBER) -> Any:
     """Return a step with the bounds of its extents computed from the time of a result."""
     match step:
-        case Aggregate(group=group, calls=calls):
+        case AggregateStep(group=group, calls=calls):
             items = tuple(replace(item, tree=with_marks(item.tree, plan, number)) for item in group)
             own = (replace(call, arguments=with_marks(call.arguments, plan, number)) for call in calls)
-            return Aggregate(items, tuple(own))
-        case Project(items=items):
-            return Project(tuple(replace(item, tree=with_marks(item.tree, plan, number)) for item in items))
-        case Filter(condition=condition):
-            return Filter(with_marks(condition, plan, number))
+            return AggregateStep(items, tuple(own))
+        case ProjectStep(items=items):
+            return ProjectStep(tuple(replace(item, tree=with_marks(item.tree, plan, number)) for item in items))
+        case FilterStep(condition=condition):
+            return FilterStep(with_marks(condition, plan, number))
     return step
 
 

@@ -11,28 +11,29 @@ from dataclasses import replace
 from itertools import count
 
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Chained,
-    Distinct,
-    Filter,
-    Join,
-    Minus,
+    Compute,
+    DistinctStep,
+    FilterStep,
+    JoinLogs,
+    MinusLogs,
     Node,
     Ordered,
     Over,
     Piped,
     Placed,
-    Project,
+    ProjectStep,
     Read,
     Step,
     Streamed,
-    Union,
-    Window,
+    UnionLogs,
+    WindowStep,
     children,
     with_children,
 )
 
-WITHIN = (Filter, Project, Aggregate, Distinct)
+WITHIN = (FilterStep, ProjectStep, AggregateStep, DistinctStep)
 """Steps of a chain that leave its instants what they are."""
 Meets = Chained | Piped | Streamed | Read
 
@@ -44,14 +45,14 @@ def meeting(root: Node) -> Node:
 
 def _is_gathering(node: Node) -> bool:
     match node:
-        case Join() | Minus() | Over(step=Aggregate() | Distinct()):
+        case JoinLogs() | MinusLogs() | Over(step=AggregateStep() | DistinctStep()):
             return True
     return False
 
 
 def _is_relational(node: Node) -> bool:
     match node:
-        case Union() | Placed() | Ordered() | Over(step=Filter() | Project()):
+        case UnionLogs() | Placed() | Ordered() | Over(step=FilterStep() | ProjectStep() | Compute()):
             return True
     return _is_gathering(node)
 
@@ -87,7 +88,7 @@ def _steps(side: Node) -> tuple[Step, ...]:
 
 
 def _unparted(step: Step) -> Step:
-    if not isinstance(step, Window) or not step.by:
+    if not isinstance(step, WindowStep) or not step.by:
         return step
     return replace(step, by=(), count_by=()) if step.range.is_time else replace(step, whole=True)
 
@@ -114,7 +115,7 @@ def _counts(side: Node) -> bool:
     steps = _steps(side)
     place = _last(steps)
     step = None if place is None else steps[place]
-    return isinstance(step, Window) and not step.range.is_time
+    return isinstance(step, WindowStep) and not step.range.is_time
 
 
 def _last(steps: tuple[Step, ...]) -> int | None:

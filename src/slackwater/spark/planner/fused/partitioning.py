@@ -12,18 +12,19 @@ from dataclasses import dataclass, field
 
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Chain,
-    Distinct,
-    Filter,
-    Frequency,
-    Item,
-    Length,
-    Project,
+    Compute,
+    DistinctStep,
+    FilterStep,
+    FrequencyStep,
+    NamedTree,
+    ProjectStep,
+    Size,
     Step,
-    Subquery,
+    SubqueryStep,
     Tree,
-    Window,
+    WindowStep,
 )
 from slackwater.spark.operator.entry import Entry
 
@@ -80,7 +81,7 @@ class _Walk:
     """Where columns come from, and the window that holds the rows, as the steps go by."""
 
     origin: dict[str, str | None]
-    window: Window | None = None
+    window: WindowStep | None = None
     by: frozenset[str] = frozenset()
     found: list[Need] = field(default_factory=list)
 
@@ -91,31 +92,33 @@ class _Walk:
 
     def _take(self, step: Step, rest: Sequence[Step]) -> None:
         match step:
-            case Filter(condition=condition):
+            case FilterStep(condition=condition):
                 self._numbered([condition])
-            case Project(items=items):
+            case ProjectStep(items=items):
                 self._numbered(item.tree for item in items)
                 self.origin = self._named(items)
-            case Frequency(every=every, by=by, strict=False):
+            case FrequencyStep(every=every, by=by, strict=False):
                 self._need(f"FREQUENCY {_said(every)}", self._of(by), "counts every row")
-            case Window():
+            case WindowStep():
                 self._hold(step, rest)
-            case Aggregate(group=group, calls=calls):
+            case AggregateStep(group=group, calls=calls):
                 self._numbered([item.tree for item in group] + [tree for call in calls for tree in call.arguments])
                 grouped = self._named(group)
                 if self._by_time():
                     whole = "is by expressions" if group else "of all rows"
                     self._need("GROUP BY" if group else "an aggregate", self.by | _known(grouped.values()), whole)
                 self.origin = grouped | {call.name: None for call in calls}
-            case Distinct():
+            case DistinctStep():
                 self._need("DISTINCT", _known(self.origin.values()), "compares rows of all kinds")
-            case Subquery():
+            case Compute(items=items):
+                self.origin |= {item.name: None for item in items}
+            case SubqueryStep():
                 self.window = None
 
-    def _hold(self, window: Window, rest: Sequence[Step]) -> None:
+    def _hold(self, window: WindowStep, rest: Sequence[Step]) -> None:
         """What a window needs by itself. A range of time needs no more than what is asked of its rows."""
         self.window, self.by = window, self._of(window.by)
-        every_row = window.every == Length(1, is_time=False)
+        every_row = window.every == Size(1, is_time=False)
         if self._by_time() or (every_row and not _grouped(rest)):
             return
         counts = self.by & self._of(window.count_by)
@@ -123,7 +126,7 @@ class _Walk:
 
     def _by_time(self) -> bool:
         window = self.window
-        every_row = window is not None and window.every == Length(1, is_time=False)
+        every_row = window is not None and window.every == Size(1, is_time=False)
         return window is not None and window.range.is_time and not window.strict and (every_row or window.every.is_time)
 
     def _need(self, what: str, columns: frozenset[str], otherwise: str) -> None:
@@ -133,7 +136,7 @@ class _Walk:
         if any(NUMBER in marks_of(tree) for tree in trees):
             self._need(NUMBER, frozenset(), "counts every row")
 
-    def _named(self, items: Iterable[Item]) -> dict[str, str | None]:
+    def _named(self, items: Iterable[NamedTree]) -> dict[str, str | None]:
         return {item.name: self.origin.get(item.tree[1]) if item.tree[0] == "column" else None for item in items}
 
     def _of(self, names: Iterable[str]) -> frozenset[str]:
@@ -146,14 +149,14 @@ def _known(names: Iterable[str | None]) -> frozenset[str]:
 
 def _grouped(steps: Sequence[Step]) -> bool:
     """Whether an aggregate or DISTINCT reads what the window before these steps holds."""
-    first = next((step for step in steps if not isinstance(step, Filter | Project)), None)
-    return isinstance(first, Aggregate | Distinct)
+    first = next((step for step in steps if not isinstance(step, FilterStep | ProjectStep)), None)
+    return isinstance(first, AggregateStep | DistinctStep)
 
 
-def _said(length: Length) -> str:
+def _said(length: Size) -> str:
     """A length as people say it.
 
-    >>> _said(Length(60_000_000, True)), _said(Length(1, False))
+    >>> _said(Size(60_000_000, True)), _said(Size(1, False))
     ('60 seconds', '1 tuple')
     """
     if not length.is_time:

@@ -6,25 +6,26 @@ from dataclasses import replace
 from typing import TypeGuard
 
 from slackwater.engine.plan import (
-    Aggregate,
+    AggregateStep,
     Chained,
-    Distinct,
-    Filter,
-    Join,
-    Minus,
+    Compute,
+    DistinctStep,
+    FilterStep,
+    JoinLogs,
+    MinusLogs,
     Node,
     Ordered,
     Over,
     Piped,
     Placed,
-    Project,
+    ProjectStep,
     Read,
     Sided,
     Source,
     Streamed,
     Turns,
-    Union,
-    Window,
+    UnionLogs,
+    WindowStep,
     children,
     with_children,
 )
@@ -33,9 +34,9 @@ from slackwater.engine.plan import (
 def is_row_wise(node: Node) -> TypeGuard[Over]:
     """Whether each row of an operator comes from one row of its input."""
     match node:
-        case Over(step=Filter() | Project()):
+        case Over(step=FilterStep() | ProjectStep() | Compute()):
             return True
-        case Over(step=Window() as window):
+        case Over(step=WindowStep() as window):
             return window.is_range
     return False
 
@@ -43,7 +44,7 @@ def is_row_wise(node: Node) -> TypeGuard[Over]:
 def is_merging(node: Node) -> bool:
     """Whether rows stand for several: read as a stream only at boundaries, and there in the order of their columns."""
     match node:
-        case Over(step=Aggregate() | Distinct()) | Minus():
+        case Over(step=AggregateStep() | DistinctStep()) | MinusLogs():
             return True
     return False
 
@@ -55,9 +56,9 @@ def in_sequence(node: Node) -> Node:
             return Placed(node.edge, node)
         case Chained() | Piped() | Ordered() | Placed():
             return node
-        case Union(left=left, right=right):
+        case UnionLogs(left=left, right=right):
             return _ordered(replace(node, left=in_sequence(left), right=in_sequence(right)), "union")
-        case Join():
+        case JoinLogs():
             return _ordered(_pairs(node), "whole" if _at_boundaries(node) else "row")
         case Turns():
             return _ordered(node, "row")
@@ -76,7 +77,7 @@ def by_birth(node: Node) -> Node:
     match node:
         case Source() | Chained() | Piped():
             return node
-        case Over(step=Window() as window) if not window.is_range:
+        case Over(step=WindowStep() as window) if not window.is_range:
             return node
         case Streamed(child=child):
             return replace(node, child=in_sequence(child))
@@ -98,7 +99,7 @@ def as_stream(node: Node) -> Node:
 def _pairs(node: Node) -> Node:
     """A join of several rows, each of which has its place."""
     match node:
-        case Join(left=left, right=right):
+        case JoinLogs(left=left, right=right):
             return replace(node, left=_pairs(left), right=_pairs(right))
         case Over(child=child) if is_row_wise(node):
             return replace(node, child=_pairs(child))

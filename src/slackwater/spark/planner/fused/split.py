@@ -25,7 +25,7 @@ from slackwater.spark.planner.fused.expressions import is_small, may_fail
 from slackwater.spark.planner.fused.frames import (
     Frame,
     Origin,
-    PlacedScan,
+    Placed,
     Ref,
     column_of,
     compose,
@@ -36,6 +36,7 @@ from slackwater.spark.planner.fused.frames import (
     rewrite_call,
     rewrite_condition,
 )
+from slackwater.spark.planner.fused.lowering import ASKED, STAND_IN
 from slackwater.spark.planner.narrow import covered
 
 COMPUTED = "#"
@@ -111,6 +112,7 @@ class _Divided:
         self.numbers = count(1)
         controls = [node for node in ops.walk(plan) if isinstance(node, ops.Disorder)]
         numbered = _names(plan, "row_number")
+        self.cuts = len(controls) == 1
         self.streams: dict[str, _Stream] = {}
         for control in controls:
             scan = _scan(control)
@@ -182,7 +184,7 @@ class _Divided:
                 raise AssertionError("an Emit is the root of a plan")
 
     def _scan(self, scan: ops.Scan) -> Frame:
-        schema, stream, source = schema_of(scan), self.streams[scan.stream], PlacedScan(scan)
+        schema, stream, source = schema_of(scan), self.streams[scan.stream], Placed(scan)
         origins = tuple(Origin(source, column_node(each.name)) for each in schema)
         refs = tuple(Ref((each.qualifier, each.name)) for each in schema)
 
@@ -193,7 +195,7 @@ class _Divided:
             computed = tuple(Field(item.name, item.expr.type) for item in stream.computed.values())
             return replace(scan, fields=scan.fields + computed)
 
-        return Frame(schema, origins, refs, {source: ()}, ask, build)
+        return Frame(schema, origins, refs, {source: ()}, ask, build, near=origins)
 
     def _passed(self, plan: ops.Window | ops.Frequency, below: Frame) -> Frame:
         """An operator that yields rows of its input as they are."""
@@ -207,24 +209,46 @@ class _Divided:
 
     def _named(self, plan: ops.Subquery | ops.View, below: Frame) -> Frame:
         schema = schema_of(plan)
+        source = Placed(plan)
+        asked: dict[str, str] = {}
 
         def ask(origin: Origin) -> Ref:
-            return Ref((plan.alias, below.ask(origin)[1]))
+            if origin.source is not source:
+                return Ref((plan.alias, below.ask(origin)[1]))
+            sql = text(origin.tree.transform(inside))
+            return Ref((plan.alias, asked.setdefault(sql, f"{ASKED}{next(self.numbers)}")))
+
+        def inside(node: Tree) -> Tree:
+            """A column of the subquery as its query has it."""
+            return column_node(below.refs[schema.names.index(node.name)][1]) if isinstance(node, exp.Column) else node
+
+        def build() -> Plan:
+            query = below.build()
+            if asked:
+                same = [Item(name, column_of(query, Ref(("", name)))) for name in schema_of(query).names]
+                own = [Item(name, Expr(sql, type_of(parsed(sql), schema_of(query)))) for sql, name in asked.items()]
+                query = ops.Project(query, (*same, *own))
+            return replace(plan, query=query)
 
         refs = tuple(Ref((plan.alias, name)) for _, name in below.refs)
-        build = lambda: replace(plan, query=below.build())  # noqa: E731
-        return Frame(schema, below.origins, refs, below.guards, ask, build)
+        if not self.cuts:
+            return Frame(schema, below.origins, refs, below.guards, ask, build)
+        near = tuple(Origin(source, column_node(each.name)) for each in schema)
+        return Frame(schema, below.origins, refs, {**below.guards, source: ()}, ask, build, near=near)
 
     def _selected(self, plan: ops.Select, below: Frame) -> Frame:
         condition = plan.condition
         origin = compose(parsed(condition.sql), below)
-        stream = None if origin is None else self.streams[origin.source.scan.stream]
+        scan = None if origin is None else origin.source.plan
+        stream = self.streams[scan.stream] if isinstance(scan, ops.Scan) else None
         if origin is not None and stream is not None and below.bare and stream.may_drop:
             stream.conditions.append(Expr(text(origin.tree), "boolean"))
             return below
         joins = isinstance(plan.child, ops.Join)
         written = rewrite_condition(condition, below) if joins else rewrite(parsed(condition.sql), below)
-        guards = {source: guarded_by(known, origin, source) for source, known in below.guards.items()}
+        near = compose(parsed(condition.sql), below, near=True)
+        of = {each.source: each for each in (near, origin) if each is not None}
+        guards = {source: guarded_by(known, of.get(source), source) for source, known in below.guards.items()}
 
         def build() -> Plan:
             child = below.build()
@@ -235,8 +259,9 @@ class _Divided:
     def _projected(self, plan: ops.Project, below: Frame) -> Frame:
         trees = [parsed(item.expr.sql) for item in plan.items]
         if below.bare and (places := _as_they_are(plan, below)) is not None:
-            origins, refs = zip(*((below.origins[place], below.refs[place]) for place in places), strict=True)
-            return replace(below, schema=schema_of(plan), origins=origins, refs=refs)
+            known = [(below.origins[place], below.refs[place], below.near[place]) for place in places]
+            origins, refs, near = zip(*known, strict=True)
+            return replace(below, schema=schema_of(plan), origins=origins, refs=refs, near=near)
         written = [rewrite(tree, below) for tree in trees]
         origins = tuple(compose(tree, below) for tree in trees)
         more: dict[Ref, str] = {}
@@ -260,7 +285,8 @@ class _Divided:
             return ops.Project(child, (*own, *passed))
 
         refs = tuple(Ref(("", item.name)) for item in plan.items)
-        return Frame(schema_of(plan), origins, refs, below.guards, ask, build, below.bare)
+        near = tuple(compose(tree, below, near=True) for tree in trees)
+        return Frame(schema_of(plan), origins, refs, below.guards, ask, build, below.bare, near)
 
     def _aggregated(self, plan: ops.Aggregate, below: Frame) -> Frame:
         group = [rewrite(parsed(item.expr.sql), below) for item in plan.group]
@@ -347,7 +373,7 @@ def _is_inside(tree: Tree, frame: Frame) -> bool:
     origin = None if isinstance(tree, exp.Column) else compose(tree, frame)
     if origin is None:
         return is_small(tree, frame.schema)
-    failing = may_fail(origin.tree, schema_of(origin.source.scan))
+    failing = may_fail(origin.tree, schema_of(origin.source.plan))
     return not failing or frame.guards[origin.source] is not None or is_small(tree, frame.schema)
 
 
@@ -446,9 +472,6 @@ def _typed(plan: Plan, types: Types) -> Plan:
         fields = (Field(each.name, known.get(each.name, each.type), each.qualifier) for each in plan.fields)
         return replace(plan, fields=tuple(fields))
     return ops.with_inputs(plan, tuple(_typed(each, types) for each in ops.inputs(plan)))
-
-
-STAND_IN = "double"
 
 
 def with_stand_ins(plan: Plan) -> Plan:

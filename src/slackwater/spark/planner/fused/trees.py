@@ -73,6 +73,18 @@ def tree_of(expr: Expr | Tree, schema: Schema) -> tuple[Any, ...]:
     raise _not_here(tree)
 
 
+def is_evaluable(expr: Expr | Tree, schema: Schema) -> bool:
+    """Whether the engine can evaluate an expression over a schema, or Spark has to."""
+    tree = parsed(expr.sql) if isinstance(expr, Expr) else expr
+    try:
+        tree_of(tree, schema)
+    except QueryError as refused:
+        if refused.code != "SW-352":
+            raise
+        return False
+    return True
+
+
 def _not_here(tree: Any, hint: str = "simplify it") -> QueryError:
     return QueryError("SW-352", f"'{text(tree)[:80]}' cannot be evaluated in the fused operator", hint=hint)
 

@@ -7,15 +7,15 @@ from dataclasses import replace
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     Edge,
-    Filter,
-    Join,
+    FilterStep,
+    JoinLogs,
     Node,
     Over,
-    Project,
+    ProjectStep,
     Turn,
     Turns,
-    Union,
-    Window,
+    UnionLogs,
+    WindowStep,
     children,
     trees_of,
     with_children,
@@ -26,7 +26,7 @@ from slackwater.spark.planner.fused.sequence import in_sequence
 
 def in_turn(node: Node) -> Node:
     """The same operators, the join in the order of its instants (engine.changelog.counted)."""
-    if isinstance(node, Join):
+    if isinstance(node, JoinLogs):
         return Turns(Edge(1, node.edge.key), _turned(node))
     return with_children(node, *map(in_turn, children(node)))
 
@@ -34,15 +34,15 @@ def in_turn(node: Node) -> Node:
 def _turned(node: Node) -> Node:
     strict = replace(node.edge, level=4)
     match node:
-        case Join(left=left, right=right):
+        case JoinLogs(left=left, right=right):
             return replace(node, edge=strict, left=_turned(left), right=_turned(right))
-        case Over(child=child, step=Filter() | Project() as step):
+        case Over(child=child, step=FilterStep() | ProjectStep() as step):
             if any(map(marks_of, trees_of(step))):
                 raise _refused("a mark of the instant")
             return replace(node, edge=strict, child=_turned(child))
-        case Union():
+        case UnionLogs():
             raise _refused("a UNION")
-        case Over(child=child, step=Window() as window):
+        case Over(child=child, step=WindowStep() as window):
             return _turn(child, window.range.amount) if window.is_range else replace(node, child=_turn(child, None))
     return _turn(node, None)
 

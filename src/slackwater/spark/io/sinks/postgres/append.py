@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from slackwater.spark.io.sinks.postgres.batches import Written, ensure_batches, enter, lock
+from slackwater.spark.io.sinks.postgres.batches import WrittenBatch, ensure_batches, enter, lock
 from slackwater.spark.io.sinks.postgres.copying import copy
 from slackwater.spark.io.sinks.postgres.server import Server
 from slackwater.spark.io.sinks.postgres.table import Target, ensure
@@ -26,7 +26,7 @@ class Append:
             ensure(connection, self.target)
             ensure_batches(connection, self.target)
 
-    def write(self, rows: pa.Table, written: Written) -> None:
+    def write(self, rows: pa.Table, written: WrittenBatch) -> None:
         with self.server.transaction() as connection:
             if enter(connection, self.target, written):
                 copy(connection, self.target.identifier, rows)

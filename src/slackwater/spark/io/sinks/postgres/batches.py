@@ -17,7 +17,7 @@ END_OF_TIME = 253_402_300_800_000
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenBatch:
     """A batch of a run. `run` identifies the checkpoint; `punctuation`, in ms, is the one in effect."""
 
     pipeline: str
@@ -27,7 +27,7 @@ class Written:
 
     @property
     def as_of(self) -> str:
-        """The punctuation as text for PostgreSQL."""
+        """Return the punctuation as text for PostgreSQL."""
         if self.punctuation >= END_OF_TIME:
             return "infinity"
         return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.punctuation)).isoformat()
@@ -49,7 +49,7 @@ def ensure_batches(connection: Connection[Any], target: Target) -> None:
         )
 
 
-def enter(connection: Connection[Any], target: Target, written: Written) -> bool:
+def enter(connection: Connection[Any], target: Target, written: WrittenBatch) -> bool:
     """Record a batch. Return False if it or a later one was written before. Other writers wait for the transaction."""
     table = target.beside(BATCHES)
     statement = SQL(
@@ -62,7 +62,7 @@ def enter(connection: Connection[Any], target: Target, written: Written) -> bool
     return connection.execute(statement, values).rowcount == 1
 
 
-def is_new(connection: Connection[Any], target: Target, written: Written) -> bool:
+def is_new(connection: Connection[Any], target: Target, written: WrittenBatch) -> bool:
     """Return whether this run has written no batch yet."""
     statement = SQL("SELECT 1 FROM {} WHERE pipeline = %s AND run = %s").format(target.beside(BATCHES))
     return connection.execute(statement, [written.pipeline, written.run]).fetchone() is None

@@ -10,7 +10,7 @@ from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier
 
 from slackwater.errors import RunError
-from slackwater.spark.io.sinks.postgres.batches import Written, ensure_batches, enter, is_empty, is_new, lock
+from slackwater.spark.io.sinks.postgres.batches import WrittenBatch, ensure_batches, enter, is_empty, is_new, lock
 from slackwater.spark.io.sinks.postgres.copying import copy, names
 from slackwater.spark.io.sinks.postgres.net import CHANGE, SINCE, UNTIL, net
 from slackwater.spark.io.sinks.postgres.server import Server
@@ -42,7 +42,7 @@ class Keyed:
                 connection.execute(expiry)
             ensure_batches(connection, self.target)
 
-    def write(self, changes: pa.Table, written: Written) -> None:
+    def write(self, changes: pa.Table, written: WrittenBatch) -> None:
         with self.server.transaction() as connection:
             begins = is_new(connection, self.target, written)
             if not enter(connection, self.target, written):

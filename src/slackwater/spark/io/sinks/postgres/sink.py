@@ -23,7 +23,7 @@ from slackwater.errors import InputError
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.rejects import NUL
 from slackwater.spark.io.sinks.postgres.append import Append
-from slackwater.spark.io.sinks.postgres.batches import Written
+from slackwater.spark.io.sinks.postgres.batches import WrittenBatch
 from slackwater.spark.io.sinks.postgres.keyed import Keyed
 from slackwater.spark.io.sinks.postgres.net import CHANGE, SINCE, UNTIL
 from slackwater.spark.io.sinks.postgres.server import TABLE, Server
@@ -68,7 +68,7 @@ class Postgres:
 
     def write(self, df: DataFrame, batch: DeliveredBatch) -> None:
         rows = df.select(*map(_sent, df.schema)).toArrow()
-        self.writer.write(rows, Written(self.pipeline, batch.run, batch.number, batch.punctuation))
+        self.writer.write(rows, WrittenBatch(self.pipeline, batch.run, batch.number, batch.punctuation))
 
     def _target(self, fields: tuple[Field, ...], key: tuple[str, ...] | None = None) -> Target:
         return Target.of(self.name, self.options, fields, key)
