@@ -87,9 +87,8 @@ class DelayMemory:
         """
         if age is None:
             return _quantile(self.above, self.rows, level, stretch)
-        seen = 1 - LARGEST / max(
-            age, 1.0
-        )  # share of the time in which such a row can have come; longer delays began before the start
+        # The share of the time in which such a row can have come. Longer delays began before the start.
+        seen = 1 - LARGEST / max(age, 1.0)
         count = -np.diff(self.above, prepend=self.rows) / np.where(seen > 0, np.maximum(seen, 1 / FEWEST), 1.0)
         return _quantile(count.sum() - np.cumsum(count), float(count.sum()), level, stretch)
 

@@ -96,17 +96,19 @@ class Senders:
             setattr(self, name, getattr(self, name)[place])
 
     def _enter(self, event: Times, arrival: Times, member: Times, place: Times, known: Bools) -> None:
-        """Update the senders of a batch's rows. The front of a sender that is behind is its oldest row."""
-        order = np.argsort(member, kind="stable")
+        """Update the senders of a batch's rows. A few rows that are sent again do not stop the front of a sender."""
+        order = np.lexsort((event, member))
         starts = np.searchsorted(member[order], np.arange(len(place)))
         event, arrival = event[order], arrival[order]
         at = place[known]
-        oldest, newest = (each.reduceat(event, starts)[known] for each in (np.minimum, np.maximum))
-        self.rows[at] += np.diff(np.append(starts, len(order)))[known]
+        count = np.diff(np.append(starts, len(order)))
+        few = (count * self._settings.quick_share).astype(np.int64)
+        oldest, early, newest = (event[starts + each][known] for each in (0, few, count - 1))
+        self.rows[at] += count[known]
         self.began[at] = np.minimum(self.began[at], np.minimum.reduceat(arrival, starts)[known])
         self.last[at] = np.maximum(self.last[at], np.maximum.reduceat(arrival, starts)[known])
         self.origin[at] = np.minimum(self.origin[at], oldest)
-        self.front[at] = np.maximum(self.front[at], np.where(self.behind[at], oldest, newest))
+        self.front[at] = np.maximum(self.front[at], np.where(self.behind[at], early, newest))
 
     def _judge(self, passed: int) -> None:
         """Update the usual lags after a batch that lasted `passed`, and find the senders that are behind.

@@ -42,7 +42,7 @@ class Settings:
     longest
         Times the delay that D itself asks for: the delay is never longer, so that a debt is repaid by patience.
     quick_share
-        Share of the rows that may lie ahead of the clock: wrong clocks among them cannot move it.
+        Share of the rows that may lie ahead of the clock, or before the front of a sender that is behind.
     quick_rows
         Rows within which the delay of quick rows follows when it gets longer; when it gets shorter, sooner.
     seen_times
