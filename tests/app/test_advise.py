@@ -77,6 +77,26 @@ def test_the_advice_says_what_holds_the_punctuation_at_the_end(trace: Path):
     assert found.document()["holds"] == found.holds and found.holds in found._repr_html_()
 
 
+def test_the_advice_says_who_sent_the_late_rows_and_when(tmp_path: Path):
+    event, arrival = recorded()
+    slow = np.arange(2_500, 2_540)
+    event[slow] -= 20_000
+    sender = np.where(np.isin(np.arange(len(event)), slow), "north", "south")
+    table = {"ts": event, "got": arrival, "sender": sender}
+    pa.parquet.write_table(pa.table(table), tmp_path / "trace.parquet")
+    found = advise(request(tmp_path / "trace.parquet", source="sender"))
+    assert re.match(r"\d+ rows are late with DRATIO 1%; sent 40 by north, ", found.late)
+    assert re.search(r"\d+ came in one tenth of the recording, from 80% on", found.late)
+    assert "half of them took 20" in found.late and found.document()["late"] == found.late in found._repr_html_()
+
+
+@pytest.mark.parametrize("stated", [{"event": "", "arrival": ""}, {"arrival": ""}])
+def test_columns_that_are_not_stated_are_listed(trace: Path, stated: dict[str, str]):
+    with pytest.raises(InputError, match=r"SW-445.*which columns") as refused:
+        advise(request(trace, **stated))
+    assert refused.value.problem.hint == "known: got, ts"
+
+
 def test_formats_and_units_give_the_same_advice(trace: Path, tmp_path: Path):
     event, arrival = recorded()
     table = pa.table(

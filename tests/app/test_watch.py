@@ -76,12 +76,13 @@ def test_the_summary_of_a_resumed_run_says_what_is_of_this_run_and_what_of_all()
 @pytest.mark.parametrize(
     ("account", "told"),
     [
+        (Account(clock=10_000, newest=9_500), ", no watermark yet,"),
         (Account(clock=10_000, newest=9_500, punctuation=9_000), ", 1.00 s behind,"),
         (Account(clock=10_000, newest=9_500, punctuation=69_000), ", every window closed,"),
         (Account(clock=10_000, newest=9_500, punctuation=12_000, silence=5_000), ", 3.00 s behind,"),
         (Account(clock=10_000, newest=10_500, punctuation=10_200), ", -0.20 s behind,"),
     ],
-    ids=["rows come", "flushed", "silent", "a clock that is ahead"],
+    ids=["first batch", "rows come", "flushed", "silent", "a clock that is ahead"],
 )
 def test_a_stream_that_was_flushed_is_closed_not_ahead_of_itself(account: Account, told: str):
     assert told in shown_of(account, 0)[0]

@@ -53,12 +53,13 @@ def test_monitoring_is_that_of_the_examples(project):
         assert (project / "monitoring" / name).read_text() == (ROOT / "examples" / "monitoring" / name).read_text()
 
 
-@pytest.mark.parametrize("taken", ["folder", "file"])
+@pytest.mark.parametrize("taken", ["folder", "way back", "file"])
 def test_nothing_is_written_over(slackwater, tmp_path, taken):
     place = tmp_path / "here"
-    if taken == "folder":
+    if taken != "file":
         place.mkdir()
         (place / "mine").touch()
+        place = place if taken == "folder" else place / "new" / ".."
     else:
         place.write_text("mine")
     refused = slackwater("init", place)

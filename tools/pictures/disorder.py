@@ -122,7 +122,7 @@ def draw_level(name: str) -> None:
         axes.plot(np.sort(delays)[::20], share[::20], color=colour, linewidth=2, label=label)
         axes.plot((needed, needed), (1e-4, 0.01), color=colour, linewidth=1.2, linestyle=":")
         axes.plot(needed, 0.01, "o", color=colour, markersize=7)
-        axes.text(needed + 0.4, 0.0125, f"{needed:.1f} s", color=colour, fontsize=SMALL, va="bottom")
+        axes.text(needed - 0.3, 0.00025, f"{needed:.1f} s", color=colour, fontsize=SMALL, ha="right")
     axes.set(xlim=(0, 30), ylim=(1e-4, 1), yscale="log")
     axes.set(xlabel="delay, seconds", ylabel="share of rows that take longer")
     axes.set_yticks((1, 0.1, 0.01, 0.001, 0.0001), ("100%", "10%", "1%", "0.1%", "0.01%"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from slackwater.algebra.lengths import MICROSECONDS, Kind, Length
 from slackwater.algebra.policies import DEFAULT_ESTIMATOR, DEFAULT_SKEW, ratio_text
+from slackwater.app.advise_late import describe_late, with_names
 from slackwater.app.live.notebook import advice_html
 from slackwater.disorder import ESTIMATORS, Controller, controller
 from slackwater.disorder.replay.optimum import optimum
@@ -61,7 +62,8 @@ class Advice:
 
     `suspect` rows are stamped more than SKEW after their arrival. All figures and `batches` are of the other `rows`.
     `plain_late_share` is the share of these that Spark's own watermark loses, which suspect rows move.
-    `holds` says what held the punctuation of the default estimator where it was at the end.
+    `holds` says what held the punctuation of the default estimator where it was at the end. `late` says who sent the
+    rows that are late under it, and when; under the best constant delay if none is late.
     """
 
     trace: str
@@ -76,6 +78,7 @@ class Advice:
     batches: Batches
     warning: str = ""
     holds: str = ""
+    late: str = ""
 
     def _repr_html_(self) -> str:
         return advice_html(self)
@@ -95,6 +98,7 @@ class Advice:
             "notes": list(self.notes),
             "warning": self.warning,
             "holds": self.holds,
+            "late": self.late,
         }
 
 
@@ -122,7 +126,7 @@ def advise(request: AdviseRequest, progress: Callable[[str, int, int], None] | N
             "SW-413", f"{request.dratio} is no share to keep", expected="a share above 0% and below 100%",
             hint="state a drop ratio such as 1%",
         )  # fmt: skip
-    recorded, notes = read(request)
+    recorded, senders, notes = read(request)
     batches = honest_rows(recorded, request)
     rows, late = len(batches.event), int(request.dratio * len(batches.event))
     suspect = len(recorded.event) - rows
@@ -147,8 +151,18 @@ def advise(request: AdviseRequest, progress: Callable[[str, int, int], None] | N
         tuple(notes),
         batches,
         doubt(recorded.event, recorded.arrival),
-        default.explain(),
+        with_names(default.explain(), senders),
+        _late(batches, lines, senders, f"DRATIO {ratio_text(request.dratio)}", fixed),
     )
+
+
+def _late(batches: Batches, lines: Sequence[AdviceLine], senders: Sequence[str], ratio: str, fixed: float) -> str:
+    """Return who is late under the default estimator, or else under the best constant delay."""
+    constant = next(line for line in lines if line.name.startswith("best constant (newest)"))
+    for line, under in ((lines[0], ratio), (constant, f"a fixed delay of {fixed:.3f} s")):
+        if line.punctuation is not None and (said := describe_late(batches, line.punctuation, senders, under)):
+            return said
+    return ""
 
 
 def _estimators(
@@ -202,14 +216,17 @@ def doubt(event: Ints, arrival: Ints) -> str:
     return ""
 
 
-def read(request: AdviseRequest) -> tuple[Batches, list[str]]:
-    """Read the trace; return it in batches, in order of arrival, with notes on rows that were left out or sorted."""
+def read(request: AdviseRequest) -> tuple[Batches, list[str], list[str]]:
+    """Read the trace; return it in batches, in order of arrival, with its senders, and notes on rows that were changed.
+
+    A sender is known by its place in the list of senders.
+    """
     if not request.path.exists():
         raise InputError(
             "SW-401", f"there is no file or folder {request.path}", hint="give the path of a recorded stream"
         )
     try:
-        table = Trace(str(request.path), request.event, request.arrival, request.unit).table()
+        table = _table(request)
     except (pa.ArrowException, OSError, UnicodeDecodeError) as cause:
         raise InputError(
             "SW-411", f"{request.path} cannot be read: {str(cause).splitlines()[0]}",
@@ -229,8 +246,21 @@ def read(request: AdviseRequest) -> tuple[Batches, list[str]]:
         )  # fmt: skip
     if not _sorted_as_recorded(request):
         notes.append("the rows were not in order of arrival and have been sorted")
-    source = None if request.source is None else _codes(_column(table, request.source))
-    return _cut(request.batch, _ticks(event), _ticks(arrival), source), notes
+    source, senders = (None, []) if request.source is None else _senders(_column(table, request.source))
+    return _cut(request.batch, _ticks(event), _ticks(arrival), source), senders, notes
+
+
+def _table(request: AdviseRequest) -> pa.Table:
+    try:
+        return Trace(str(request.path), request.event, request.arrival, request.unit).table()
+    except InputError as error:
+        if error.problem.code != "SW-445" or (request.event and request.arrival):
+            raise
+        raise InputError(
+            "SW-445", "it is not said which columns of the trace have its times",
+            expected="--event COLUMN (when it happened) and --arrival COLUMN (when it was received)",
+            hint=error.problem.hint,
+        ) from error  # fmt: skip
 
 
 def _cut(batch: Length, event: Ints, arrival: Ints, source: Ints | None) -> Batches:
@@ -252,9 +282,10 @@ def _ticks(column: pa.ChunkedArray) -> Ints:
     return np.asarray(column.cast(pa.int64()).to_numpy(), np.int64)
 
 
-def _codes(column: pa.ChunkedArray) -> Ints:
-    """Return each sender as a number, a missing sender as -1."""
-    return np.asarray(column.combine_chunks().dictionary_encode().indices.fill_null(-1).to_numpy(), np.int64)
+def _senders(column: pa.ChunkedArray) -> tuple[Ints, list[str]]:
+    """Return each sender as a number, a missing sender as -1, and the names of senders by their numbers."""
+    coded = pa.concat_arrays(column.chunks).dictionary_encode()
+    return np.asarray(coded.indices.fill_null(-1).to_numpy(), np.int64), [str(each) for each in coded.dictionary]
 
 
 def _counting(progress: Callable[[str, int, int], None], name: str, rows: int) -> Callable[[int], None]:

@@ -18,6 +18,7 @@ OLD = 1_600_000_000
 
 def write_project(folder: Path) -> list[Path]:
     """Write a small project into a folder that does not exist or is empty; return its files."""
+    folder = Path(os.path.normpath(folder))  # `new/..` is this folder, though `new` does not exist yet
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
             "SW-465",

@@ -20,8 +20,8 @@ def advise(
         Path,
         typer.Argument(metavar="TRACE", help="CSV (also .gz), Parquet or JSON lines; a file, or a folder of them."),
     ],
-    event: Annotated[str, typer.Option(help="The column with the event time.")],
-    arrival: Annotated[str, typer.Option(help="The column with the arrival time.")],
+    event: Annotated[str, typer.Option(help="The column with the event time: when it happened.")] = "",
+    arrival: Annotated[str, typer.Option(help="The column with the arrival time: when it was received.")] = "",
     source: Annotated[str | None, typer.Option(help="The column that names the sender.")] = None,
     dratio: Annotated[str, typer.Option(help="The share of rows that may be late.")] = "1%",
     batch: Annotated[str, typer.Option(help="The length of a micro-batch: a time, or '500 rows'.")] = "1 second",
@@ -90,4 +90,6 @@ def _show(advice: Advice, console: Console) -> None:
     if advice.warning:
         console.print(f"[bold red]warning:[/] {advice.warning}", soft_wrap=True)
     console.print(f"\n{advice.sentence}", soft_wrap=True)
+    if advice.late:
+        console.print(f"Why rows are late: {advice.late}.", soft_wrap=True)
     console.print(f"At the end: {advice.holds}.", soft_wrap=True)

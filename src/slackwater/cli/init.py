@@ -17,8 +17,10 @@ def init(
 
         slackwater init readings
     """
+    from shlex import quote
+
     from slackwater.app.project import write_project
 
     for file in write_project(name):
         typer.echo(file)
-    typer.echo(f"\ncd {name} && make help")
+    typer.echo(f"\ncd {quote(str(name))} && make help")

@@ -69,8 +69,9 @@ def advice_html(advice: Advice) -> str:
     table = html_table(("", "late", "mean hold", "p99 hold", "worst tenth"), rows, red=broken)
     notes = "".join(f"<p>note: {escape(each)}</p>" for each in advice.notes)
     warning = f'<p style="color:{RED}">warning: {escape(advice.warning)}</p>' if advice.warning else ""
+    late = f"<p>Why rows are late: {escape(advice.late)}.</p>" if advice.late else ""
     holds = f"<p>At the end: {escape(advice.holds)}.</p>"
-    return f"<p><b>{escape(advice.sentence)}</b></p>{table}{notes}{warning}{holds}"
+    return f"<p><b>{escape(advice.sentence)}</b></p>{table}{notes}{warning}{late}{holds}"
 
 
 def accounts_html(accounts: Mapping[str, Any]) -> str:

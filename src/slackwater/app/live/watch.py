@@ -223,6 +223,8 @@ def _behind(record: Progress) -> str:
 
 
 def _standing(record: Progress) -> str:
+    if record.controls and not any(each.account.punctuation for each in record.controls):
+        return "no watermark yet"
     behind = _behind(record)
     return "every window closed" if behind == "closed" else f"{behind} behind"
 

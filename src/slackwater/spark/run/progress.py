@@ -275,7 +275,10 @@ class Ledger:
 
 
 class Accounts(dict[str, Statement]):
-    """Accounts by the names of their streams; in a notebook, a table."""
+    """Accounts by the names of their streams; printed, one line for each; in a notebook, a table."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {account}" for name, account in self.items())
 
     def _repr_html_(self) -> str:
         return str(import_module("slackwater.app.live.notebook").accounts_html(self))
@@ -301,7 +304,7 @@ def accounts(query: StreamingQuery) -> Accounts:
     Returns
     -------
     Accounts
-        A mapping from names to accounts. A notebook shows it as a table.
+        A mapping from names to accounts. `print` writes one line for each, a notebook shows a table.
 
     Examples
     --------

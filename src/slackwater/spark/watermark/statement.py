@@ -60,6 +60,20 @@ class Statement:
         found |= {name: timedelta(milliseconds=getattr(account, name)) for name in LENGTHS}
         return cls(**found)
 
+    def __str__(self) -> str:
+        """Return one line for a terminal.
+
+        >>> print(Statement.of(Account(rows=1_000, late=9, lost=2, untimed=1, punctuation=250)))
+        1,000 rows in = 990 on time + 9 late + 1 rejected; late 0.90%, 2 lost; 0 held;
+        watermark 1970-01-01 00:00:00.250000
+        """
+        share = self.late / self.rows if self.rows else 0.0
+        mark = f"; watermark {self.punctuation.replace(tzinfo=None)}" if self.punctuation else ""
+        return (
+            f"{self.rows:,} rows in = {self.on_time:,} on time + {self.late:,} late + {self.untimed:,} rejected; "
+            f"late {share:.2%}, {self.lost:,} lost; {self.held:,} held{mark}"
+        ) + (f"; {self.suspect:,} stamped in the future" if self.suspect else "")
+
 
 COUNTS = ("rows", "on_time", "late", "lost", "untimed", "suspect", "held", "capped")
 POINTS = ("punctuation", "newest", "furthest", "clock")
