@@ -251,7 +251,7 @@ class LivingTuples:
         """Return the members of a queue that matter: those that leave, new ones, and the next to leave of each code."""
         upto = span.now - 1 if span.now > EARLIEST else EARLIEST
         gone, store = memory.store(self.name, END).due(upto)
-        ahead = _next(store, codes)
+        ahead = store.next_of_each(CODE, np.ones(codes, np.bool_))
         pieces = [piece for piece in (gone, ahead) if piece is not None]
         kept = aligned([*pieces, new])
         until = numbers(kept, END)
@@ -305,24 +305,3 @@ class LivingTuples:
             still = locate(ids_of(left), ids) >= 0
         for place, each in enumerate(ids):
             memory.put(f"{self.name}.dead.{place}", each[still] if still.any() else None)
-
-
-def _next(store: Store, codes: int) -> pa.RecordBatch | None:
-    """Return the row of each code that leaves first, from a store whose rows leave in the order in which they entered.
-
-    The first segments contain most codes; reading stops when every code was found.
-    """
-    unseen = np.ones(codes, np.bool_)
-    found: list[pa.RecordBatch] = []
-    for segment in store.segments:
-        rows = segment.read()
-        rows = rows.slice(int(np.searchsorted(numbers(rows, END), store.floor, side="right")))
-        code = numbers(rows, CODE)
-        first = np.full(codes, -1)
-        first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
-        take = np.flatnonzero(unseen & (first >= 0))
-        found.append(picked(rows, np.sort(first[take])))
-        unseen[take] = False
-        if not unseen.any():
-            break
-    return aligned(found) if found else None

@@ -80,6 +80,25 @@ class Store:
         gone = [rows for rows in left if rows.num_rows]
         return (self._sorted(aligned(gone)) if gone else None), store
 
+    def next_of_each(self, code: str, wanted: Bools) -> pa.RecordBatch | None:
+        """Return the first row of each wanted code, if rows leave in the order in which they were added.
+
+        The first segments contain most codes; reading stops when every wanted code was found.
+        """
+        unseen = wanted.copy()
+        found: list[pa.RecordBatch] = []
+        for segment in self.segments:
+            if not unseen.any():
+                break
+            rows = self._read(segment)
+            codes: Ints = rows.column(code).to_numpy()
+            first = np.full(max(len(unseen), int(codes.max(initial=-1)) + 1), -1)
+            first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last write wins, which is the first row
+            take = np.flatnonzero(unseen & (first[: len(unseen)] >= 0))
+            found.append(picked(rows, np.sort(first[take])))
+            unseen[take] = False
+        return aligned(found) if found else None
+
     def sift(self, wanted: Wanted, live: Wanted) -> tuple[pa.RecordBatch | None, Store]:
         """Return the wanted rows, and a store that keeps at least the live rows. Reads every segment."""
         found: list[pa.RecordBatch] = []

@@ -89,6 +89,18 @@ class Memory:
         found = self._head.get(name)
         return NO_INTS if found is None else found.to_numpy()
 
+    def sized(self, name: str, size: int, fill: int = 0) -> Ints:
+        """Return a copy of an array of integers with `size` values: cut off, or filled up."""
+        found, made = self.ints(name)[:size], np.full(size, fill)
+        made[: len(found)] = found
+        return made
+
+    def next(self, name: str, count: int) -> Ints:
+        """Return the next `count` numbers of a sequence from 0 on."""
+        first = self.number(name)
+        self.put(name, first + count)
+        return np.arange(first, first + count)
+
     def number(self, name: str, default: int = 0) -> int:
         found = self._head.get(name)
         return default if found is None else int(found[0].as_py())

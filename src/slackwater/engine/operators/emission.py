@@ -24,16 +24,16 @@ def emit_groups(memory: Memory, grouping: Grouping, schedule: Schedule, known: B
     parts = groups.parts(memory)
     gone = aggregates.expire(memory, clock)
     points = changes(schedule, np.flatnonzero(known), parts, gone, fresh[SUMS])
-    found = aggregates.step(memory, clock, gone, fresh, points, known, groups.keys.size(memory))
+    sums, others = aggregates.step(memory, clock, gone, fresh, points, groups.keys.size(memory))
     keys = groups.keys.columns(memory)
     groups.trim(memory, clock.now)
     if not len(points):
         return grouping.nothing(schedule.marks(np.empty(0, np.int64)))
-    place, ordinal = repeated(schedule, points, parts, found.sums[ROWS], _ranks(keys, points.code))
+    place, ordinal = repeated(schedule, points, parts, sums[ROWS], _ranks(keys, points.code))
     order = stable(schedule.order(ordinal))
     place, ordinal = place[order], ordinal[order]
     code = points.code[place]
-    calls = [column.take(pa.array(place)) for column in aggregates.columns(found)]
+    calls = [column.take(pa.array(place)) for column in aggregates.calls.columns(sums, others)]
     part = dense(keys[: len(grouping.by)])[0][code] if grouping.by else np.zeros(len(code), np.int64)
     instants = mark_instants(schedule, ordinal, part)
     return grouping.result([key.take(pa.array(code)) for key in keys], calls, instants)

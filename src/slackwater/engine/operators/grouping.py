@@ -73,7 +73,7 @@ class Grouping:
 
     def nothing(self, instants: Rows) -> Rows:
         """Return an empty result with the columns of result rows."""
-        calls = [pa.array([], kind) for kind in self.aggregates.types]
+        calls = [pa.array([], kind) for kind in self.aggregates.calls.types]
         return self.result([pa.array([], kind) for kind in self.groups.keys.types], calls, instants)
 
 

@@ -18,20 +18,16 @@ from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.emission import WindowRelation, emit_groups, mark_instants, order_by_instant
 from slackwater.engine.operators.entries import base
 from slackwater.engine.operators.grouping import Grouping
-from slackwater.engine.operators.schedules import AtBoundaries, AtEveryNth, AtRows, Scheduled
+from slackwater.engine.operators.schedules import AtBoundaries, AtRows, Scheduled
 from slackwater.engine.operators.steps import Below, Span, apply_steps, below
 from slackwater.engine.plan import AggregateStep, Step, WindowStep
 
 SEQUENCE = "sequence"
 
 
-def when(name: str, window: WindowStep, sample: Rows) -> AtRows | AtEveryNth | AtBoundaries:
+def when(name: str, window: WindowStep, sample: Rows) -> AtRows | AtBoundaries:
     """Return the schedule that says when a jumping window is evaluated."""
-    if window.every.is_time and not window.strict:
-        return AtBoundaries(name, window, sample)
-    if window.by or window.count_by or window.strict:
-        return AtRows(name, window, sample)
-    return AtEveryNth(name, window)
+    return (AtBoundaries if window.every.is_time and not window.strict else AtRows)(name, window, sample)
 
 
 def entering(inner: Sequence[Step], scheduled: Scheduled, rows: Rows) -> tuple[Below, Scheduled]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Ints, picked, scattered
+from slackwater.engine.columns.arrays import Ints, scattered
 from slackwater.engine.columns.keys import Keys
 from slackwater.engine.columns.order import counted
 from slackwater.engine.columns.rows import ROW_NUMBER, Rows
@@ -83,19 +83,17 @@ class RowWindow:
         at, part = left.of(at), None if part is None else left.of(part)
         exits = at + self.window.range.amount
         keys = self.grouping.keys(left)
-        known = groups.live(memory, clock.before)
         code = groups.encode(memory, keys, len(left.rows), clock.before, part)
         groups.note(memory, code, exits, part, clock.before)
         order = counted(code)
         points = Points(code.take(order), order, at.take(order), own=True)
-        arguments = aggregates.evaluated(left.rows)
-        fresh = aggregates.entries(base(code, np.arange(len(code)), exits, part, at), arguments)
+        entries = base(code, np.arange(len(code)), exits, part, at)
+        fresh = aggregates.entries(entries, aggregates.evaluated(left.rows))
         gone = aggregates.expire(memory, clock)
-        found = aggregates.step(memory, clock, gone, fresh, points, known, groups.keys.size(memory))
+        found = aggregates.step(memory, clock, gone, fresh, points, groups.keys.size(memory))
         groups.trim(memory, clock.now)
         if not len(order):
             return self.grouping.nothing(left.rows)
-        found.own = picked(arguments, order)
         back = pa.array(scattered(np.arange(len(order)), order))
-        calls = [column.take(back) for column in aggregates.columns(found)]
+        calls = [column.take(back) for column in aggregates.calls.columns(*found)]
         return self.grouping.result(keys, calls, left.rows)

@@ -39,10 +39,8 @@ class WindowSums:
     arguments, which are smaller than tallies; they are tallied again when they leave.
     """
 
-    def __init__(self, name: str, arguments: Sequence[Argument], partial: bool) -> None:
-        self.name = name
-        self.arguments = list(arguments)
-        self.partial = partial
+    def __init__(self, name: str, arguments: Sequence[Argument], partial: bool, mixed: bool) -> None:
+        self.name, self.arguments, self.partial, self.mixed = name, arguments, partial, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the entries of rows."""
@@ -72,7 +70,6 @@ class WindowSums:
         new: pa.RecordBatch,
         points: Points,
         size: int,
-        mixed: bool = False,
     ) -> Tally:
         """Return the sums at the points, and keep the new entries that stay. `size` is the number of codes."""
         pieces = [new] if gone is None else [gone, new]
@@ -84,7 +81,7 @@ class WindowSums:
         if gone is not None:
             for name, values in added.items():
                 np.subtract.at(head[name], column(gone, CODE), values[:old])
-        found = _at(Layout.of(clock, pieces, mixed), added, head, points) if len(points) else {}
+        found = _at(Layout.of(clock, pieces, self.mixed), added, head, points) if len(points) else {}
         self._keep(memory, clock, head, new, {name: values[old:] for name, values in added.items()})
         return found
 
