@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.living import CODE, STRUCTURES, Codes, LivingTuples, Members, with_code
+from slackwater.engine.changelog.living import CODE, STRUCTURES, LivingTuples, Members, with_code
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.changelog.timeline import NOTHING, Results, Sent, Shown, Stretches, Timeline, best
 from slackwater.engine.columns.arrays import LATEST, Bools, Ints, table, valid
-from slackwater.engine.columns.keys import dense, normal
+from slackwater.engine.columns.keys import Codes, dense, normal
 from slackwater.engine.columns.order import firsts, last_of_each, sorted_within
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.columns.types import known_type

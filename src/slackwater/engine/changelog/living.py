@@ -10,7 +10,7 @@ A key keeps its code as long as a tuple with the key lives; then the code may be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from slackwater.engine.changelog.log import Tuples, locate, no_tuples
 from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
-from slackwater.engine.columns.keys import Keys
 from slackwater.engine.columns.segments import Store, aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
@@ -114,41 +113,6 @@ def structures_of(query: EnginePlan, node: Node) -> tuple[str, ...]:
             return tuple(STRUCTURES[each.edge.level].name for each in children(node))
         case _:
             return ()
-
-
-class Codes:
-    """The codes of one set of key columns, and the number of live tuples of each."""
-
-    def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
-        self.name = name
-        self.keys = Keys(name, types)
-
-    def size(self, memory: Memory) -> int:
-        """Return the number of codes."""
-        return self.keys.size(memory)
-
-    def counts(self, memory: Memory) -> Ints:
-        """Return for each code the number of live tuples."""
-        counts = np.zeros(self.size(memory), np.int64)
-        known = memory.ints(f"{self.name}.living")[: len(counts)]
-        counts[: len(known)] = known
-        return counts
-
-    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int) -> Ints:
-        """Return the codes of `size` rows with these key columns."""
-        if not columns or not size:
-            return np.zeros(size, np.int64)
-        return self.keys.encode(memory, columns, self.counts(memory) > 0)
-
-    def columns(self, memory: Memory, code: Ints) -> list[pa.Array]:
-        """Return the keys of codes."""
-        return [column.take(pa.array(code)) for column in self.keys.columns(memory)]
-
-    def settle(self, memory: Memory, counts: Ints) -> int:
-        """Store the number of live tuples of each code after a step. Return the number of codes that remain."""
-        size = self.keys.trim(memory, counts > 0)
-        memory.put(f"{self.name}.living", counts[:size])
-        return size
 
 
 CODE, START, END = "code", "start", "end"

@@ -99,18 +99,6 @@ class Store:
             unseen[take] = False
         return aligned(found) if found else None
 
-    def sift(self, wanted: Wanted, live: Wanted) -> tuple[pa.RecordBatch | None, Store]:
-        """Return the wanted rows, and a store that keeps at least the live rows. Reads every segment."""
-        found: list[pa.RecordBatch] = []
-        rest: list[Segment | pa.RecordBatch] = []
-        for segment in self.segments:
-            rows = segment.read()
-            chosen, stay = wanted(rows), live(rows)
-            if chosen.any():
-                found.append(picked(rows, chosen))
-            rest.append(segment if 2 * np.count_nonzero(stay) > segment.size else picked(rows, stay))
-        return (aligned(found) if found else None), self._rebuilt(rest)
-
     def all(self) -> pa.RecordBatch | None:
         """Return every row of the segments by age, including rows that have left."""
         return aligned([segment.read() for segment in self.segments]) if self.segments else None

@@ -11,7 +11,7 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -166,7 +166,7 @@ def _index(store: Store) -> dict[str, Any]:
 
 def _store(name: str, index: dict[str, Any], fetch: Callable[[str], bytes]) -> Store:
     segments = tuple(
-        Segment(number, size, least, most, _once(partial(_fetched, fetch, f"{name}/{number}")))
+        Segment(number, size, least, most, cache(partial(_fetched, fetch, f"{name}/{number}")))
         for number, size, least, most in index["segments"]
     )
     return Store(index["clock"], segments, index["floor"], index["next"])
@@ -174,15 +174,3 @@ def _store(name: str, index: dict[str, Any], fetch: Callable[[str], bytes]) -> S
 
 def _fetched(fetch: Callable[[str], bytes], name: str) -> pa.RecordBatch:
     return unpack(fetch(name))
-
-
-def _once(read: Callable[[], pa.RecordBatch]) -> Callable[[], pa.RecordBatch]:
-    """Return a function that calls `read` once and returns its result from then on."""
-    kept: list[pa.RecordBatch] = []
-
-    def remembered() -> pa.RecordBatch:
-        if not kept:
-            kept.append(read())
-        return kept[0]
-
-    return remembered

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, joined, picked, valid
 from slackwater.engine.columns.keys import dense, normal
-from slackwater.engine.columns.order import counted, firsts, positions, stable
+from slackwater.engine.columns.order import counted, firsts, positions, sorted_within, stable
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import Distinct
 from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, ExitClock, Points, Shelf, column
@@ -94,7 +94,6 @@ class _Lives:
 
 def _ended(code: Ints, value: Ints, at_code: Ints, at: Ints) -> Ints:
     """Return for each point the number of entries with its code whose value is at most `at`."""
-    order = stable(value)
-    order = order[counted(code[order])]
+    order = sorted_within(code, value)
     code = code[order]
     return positions(code, value[order], at_code, at) - np.searchsorted(code, at_code)

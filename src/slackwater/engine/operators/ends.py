@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Bools, Ints, joined, picked, valid
-from slackwater.engine.columns.order import bounds, counted, firsts, in_sequence
+from slackwater.engine.columns.arrays import Bools, Ints, joined, picked, scattered, valid
+from slackwater.engine.columns.order import counted, firsts, in_sequence
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import End
 from slackwater.engine.operators.entries import (
@@ -70,9 +70,17 @@ class Ends:
             place = np.where(held, high - 1 if self.source.last else low, 0)
             source = layout.order[place] if len(layout.order) else place
             found = joined([piece.column(VALUE) for piece in pieces]).take(pa.array(source, mask=~held))
-        live = shelf.live(new)
-        shelf.keep(live & (_lasts(layout) if self.source.last else _firsts(layout, pieces)), new)
+        shelf.keep(shelf.live(new) & self._edges(layout, pieces), new)
         return found
+
+    def _edges(self, layout: Layout, pieces: list[pa.RecordBatch]) -> Bools:
+        """Return a mask of the last entry of each group, or of the first of its entries that leave together.
+
+        No other entry can be the last or the first in a later window.
+        """
+        exits = np.concatenate([column(piece, EXIT) for piece in pieces])[layout.order]
+        edges = np.roll(firsts(layout.code), -1) if self.source.last else firsts(layout.code, exits)
+        return scattered(edges, layout.order)
 
 
 def in_places(layout: Layout, pieces: list[pa.RecordBatch]) -> Layout:
@@ -80,9 +88,8 @@ def in_places(layout: Layout, pieces: list[pa.RecordBatch]) -> Layout:
     code = np.concatenate([column(piece, CODE) for piece in pieces])
     order = in_sequence(*(np.concatenate(each) for each in zip(*map(_places, pieces), strict=True)))
     order = counted(code) if order is None else order[counted(code[order])]
-    back = np.empty_like(layout.order)
-    back[layout.order] = np.arange(len(order))
-    return Layout(order, code[order], layout.enter[back][order], layout.exit[back][order], layout.old)
+    enter, exits = (scattered(values, layout.order)[order] for values in (layout.enter, layout.exit))
+    return Layout(order, code[order], enter, exits, layout.old)
 
 
 def _places(entries: pa.RecordBatch) -> tuple[Ints, Ints, Ints]:
@@ -93,19 +100,3 @@ def sequenced(entries: pa.RecordBatch) -> pa.RecordBatch:
     """Return entries in sequence order, if they have the columns that tell it."""
     order = in_sequence(*_places(entries)) if TIME in entries.schema.names else None
     return entries if order is None else picked(entries, order)
-
-
-def _firsts(layout: Layout, pieces: list[pa.RecordBatch]) -> Bools:
-    """Return a mask of the first of the entries of a group that leave together; no other can be first in a window."""
-    exits = np.concatenate([column(piece, EXIT) for piece in pieces])
-    first = np.zeros(len(layout.order), np.bool_)
-    first[layout.order] = firsts(layout.code, exits[layout.order])
-    return first
-
-
-def _lasts(layout: Layout) -> Bools:
-    """Return a mask of the last entry of each group."""
-    _, ends = bounds(firsts(layout.code))
-    last = np.zeros(len(layout.order), np.bool_)
-    last[layout.order[ends - 1]] = True
-    return last

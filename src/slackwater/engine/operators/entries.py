@@ -68,7 +68,11 @@ class ExitClock:
         """Return the entries that leave in this batch, and the store without them."""
         if isinstance(self.now, int):
             return store.due(self.now)
-        return store.sift(lambda entries: self.was_live(entries) & ~self.is_live(entries), self.is_live)
+        every = store.all()
+        if every is None:
+            return None, store
+        stay = self.is_live(every)
+        return picked(every, self.was_live(every) & ~stay), store.keep(every, stay)
 
     def was_live(self, entries: pa.RecordBatch) -> Bools:
         return beyond(entries, self.before)

@@ -1,4 +1,4 @@
-"""Schedules of jumping windows: every n rows, at rows whose time is a multiple of f, or at boundaries of time.
+"""Schedules of windows: every n rows, at rows whose time is a multiple of f, or at boundaries of time.
 
 A schedule is made for each batch. It says for each row the first instant whose window contains it, and when it leaves.
 CSQL's jump_to (algorithms 1 to 3) is the clock's `now`, the least exit of any later instant: a row that leaves by then
@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, ints, moments
+from slackwater.engine.columns.keys import Parts
 from slackwater.engine.columns.order import counted, positions
 from slackwater.engine.columns.rows import ROW_NUMBER, WINDOW_END, WINDOW_START, Rows, caused
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.entries import ExitClock, Resolve, unresolved
-from slackwater.engine.operators.groups import Parts
 from slackwater.engine.operators.hold import CYCLE, HOLD
 from slackwater.engine.operators.instants import Schedule
 from slackwater.engine.operators.steps import Span
@@ -31,13 +31,39 @@ def counting(before: Ints, now: Ints, parted: bool, resolve: Resolve = unresolve
 
 
 class Scheduled(NamedTuple):
-    """The instants, and the part, enter and exit of each row. `whole`: every row is in some window."""
+    """The instants, and the part, enter and exit of each row. `seen`: the rows in some window; None if all are."""
 
     schedule: Schedule
     part: Ints | None
     enter: Ints
     exits: Ints
-    whole: bool = False
+    seen: Bools | None = None
+
+    def useful(self) -> Scheduled:
+        """Return the same with a mask of the rows in some window of this batch or of a later one: CSQL's jump_to."""
+        clock = self.schedule.clock
+        limit = clock.now if isinstance(clock.now, int) else clock.now[self.part]
+        held: Bools = clock.resolve(self.exits, self.part) > self.enter
+        return self._replace(seen=held | (self.exits > limit))
+
+
+class AtExtents:
+    """The boundaries of a slide, and the panes between them."""
+
+    def __init__(self, window: WindowStep) -> None:
+        self.every, self.length = window.every.amount, window.range.amount
+
+    def step(self, memory: Memory, rows: Rows, span: Span) -> Scheduled:
+        """Return for each row the first extent that contains it, and the first one after it."""
+        first, last = span.before // self.every + 1, span.now // self.every
+        schedule = Schedule(ExitClock(first, last + 1), first, last + 1, _itself, self._marks)
+        enter, exits = rows.time // self.every + 1, (rows.time + self.length) // self.every + 1
+        return Scheduled(schedule, None, enter, exits, (exits > enter) & (exits > first))
+
+    def _marks(self, ordinal: Ints) -> Rows:
+        ends = ordinal * self.every
+        marks = {WINDOW_END: moments(ends), WINDOW_START: moments(ends - self.length)}
+        return Rows(nothing_at(ordinal), ends - 1, marks)
 
 
 class AtRows:
@@ -97,13 +123,14 @@ class AtRows:
             disjoint=self.by_number and not self.window.by and self.length <= self.every,
         )
         whole = self.by_number and (self.length >= self.every or CYCLE in rows.marks)
-        return Scheduled(schedule, parts, enter, self._exits(rows, number), whole)
+        scheduled = Scheduled(schedule, parts, enter, self._exits(rows, number))
+        return scheduled if whole else scheduled.useful()
 
     def _numbers(self, memory: Memory, rows: Rows, part: Ints) -> Ints:
         """Return the number of each row in its part. The rows of a cycle have theirs in the whole stream already."""
         if CYCLE not in rows.marks:
             return self.parts.number(memory, part)
-        self.parts.put(memory, np.array([memory.number(f"{HOLD}.last")]))
+        self.parts.settle(memory, np.array([memory.number(f"{HOLD}.last")]))
         return ints(rows.marks[CYCLE])
 
     def _chosen(self, memory: Memory, rows: Rows, number: Ints) -> Bools:
@@ -173,7 +200,7 @@ class AtBoundaries:
 
         clock = counting(before, now, bool(self.window.by), resolve)
         schedule = Schedule(clock, span.before // every + 1, last + 1, _itself, self._marks)
-        return Scheduled(schedule, part if self.window.by else None, enter, number + length)
+        return Scheduled(schedule, part if self.window.by else None, enter, number + length).useful()
 
     def _last(self, memory: Memory, rows: Rows, span: Span) -> int:
         """Return the last boundary of this batch.
@@ -191,12 +218,6 @@ class AtBoundaries:
     def _marks(self, ordinal: Ints) -> Rows:
         ends = ordinal * self.window.every.amount
         return Rows(nothing_at(ordinal), ends - 1, {WINDOW_END: moments(ends)})
-
-
-def boundary_marks(ordinal: Ints, every: int, length: int) -> Rows:
-    """Return the marks of an extent's result rows: its start and end, and as their time the end minus one tick."""
-    ends = ordinal * every
-    return Rows(nothing_at(ordinal), ends - 1, {WINDOW_END: moments(ends), WINDOW_START: moments(ends - length)})
 
 
 def _itself(ordinal: Ints) -> Ints:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Ints, table
+from slackwater.engine.columns.arrays import table
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.numbers.tally import ROWS, Argument, Tally, summed, tally, together
 from slackwater.engine.operators.entries import (
@@ -93,7 +93,7 @@ class WindowSums:
     def _head(self, memory: Memory, added: Tally, size: int) -> Tally:
         prefix = f"{self.name}:"
         names = dict.fromkeys([*added, *(name[len(prefix) :] for name in memory.names(prefix))])
-        return {name: _sized(memory.ints(prefix + name), size) for name in names}
+        return {name: memory.sized(prefix + name, size) for name in names}
 
     def _keep(self, memory: Memory, clock: ExitClock, head: Tally, new: pa.RecordBatch, added: Tally) -> None:
         stay = clock.is_live(new)
@@ -129,12 +129,6 @@ def _at(layout: Layout, added: Tally, rest: Tally, points: Points) -> Tally:
             found[name] += running.take(high)
             found[name] -= running.take(low)
     return found
-
-
-def _sized(values: Ints, size: int) -> Ints:
-    made = np.zeros(size, np.int64)
-    made[: min(size, len(values))] = values[:size]
-    return made
 
 
 def _columns(batch: pa.RecordBatch) -> dict[str, pa.Array]:
