@@ -10,10 +10,7 @@ import numpy as np
 from slackwater.engine.columns.rows import ROW_NUMBER, Rows, no_rows
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.expressions.evaluate import marks_of
-from slackwater.engine.operators.extents import ExtentGroups, ExtentRows
 from slackwater.engine.operators.hold import HOLD, Cycle, RowHold
-from slackwater.engine.operators.jump_window import JumpGroups, JumpRows
-from slackwater.engine.operators.row_window import RowStream, RowWindow
 from slackwater.engine.operators.steps import (
     AtMultiples,
     Computed,
@@ -26,6 +23,7 @@ from slackwater.engine.operators.steps import (
     Unique,
     apply_steps,
 )
+from slackwater.engine.operators.windows import RowStream, RowWindow, WindowGroups, WindowRows
 from slackwater.engine.plan import (
     AggregateStep,
     Chain,
@@ -186,16 +184,12 @@ def _of_all_columns(inner: Sequence[Step], sample: Rows) -> AggregateStep:
 def _grouped(
     name: str, window: WindowStep, inner: Sequence[Step], aggregate: AggregateStep, sample: Rows, numbered: bool
 ) -> RowOperator:
-    if is_extent(window):
-        return ExtentGroups(name, window, inner, aggregate, sample)
     if at_every_row(window):
         return RowWindow(name, window, inner, aggregate, sample, numbered)
-    return JumpGroups(name, window, inner, aggregate, sample)
+    return WindowGroups(name, window, inner, aggregate, sample)
 
 
 def _rows(name: str, window: WindowStep, inner: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
-    if is_extent(window):
-        return ExtentRows(name, window, inner)
     if at_every_row(window):
         return RowStream(name, window, inner, sample, numbered)
-    return JumpRows(name, window, inner, sample)
+    return WindowRows(name, window, inner, sample)

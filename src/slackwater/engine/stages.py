@@ -23,8 +23,8 @@ from slackwater.engine.columns.rows import INSTANT, Rows, ordering, packed, unpa
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.compile import Border, Compiled, compiled
 from slackwater.engine.fused import FusedStep, answers, open_step, through
-from slackwater.engine.operators.emission import order_by_instant
 from slackwater.engine.operators.hold import cast_columns, enter_rows
+from slackwater.engine.operators.instants import order_by_instant
 from slackwater.engine.operators.steps import LastOfSlots, Span
 from slackwater.engine.plan import Chain
 

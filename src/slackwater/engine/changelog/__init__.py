@@ -6,7 +6,6 @@ log           tuples with lifetimes, the changelog of one step, the net change o
 inputs        streams and incoming changelogs: refused rows, order, changes that wait for another input
 living        the live tuples of an edge, by the class of the edge
 timeline      the points at which a group changes, and the results that are sent there
-calls         aggregate functions over lifetimes
 aggregate, join, minus
 counted       windows of tuples, jumping windows, and joins of these
 chained       subqueries with final answers, and windows at boundaries that are read together

@@ -24,7 +24,6 @@ import pyarrow as pa
 from slackwater.engine.changelog.living import (
     CODE,
     STRUCTURES,
-    Codes,
     LivingTuples,
     Members,
     numbers,
@@ -32,11 +31,10 @@ from slackwater.engine.changelog.living import (
     with_code,
 )
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
-from slackwater.engine.columns.arrays import LATEST, NO_INTS, Bools, Index, Ints, table
-from slackwater.engine.columns.keys import normal
+from slackwater.engine.columns.arrays import LATEST, NO_INTS, Bools, Index, Ints, scattered, table
+from slackwater.engine.columns.keys import Codes, Parts, normal, numbered_within
 from slackwater.engine.columns.order import bounds, counted, firsts, positions
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.groups import Parts
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import NUMBERED, WindowStep
 
@@ -127,16 +125,9 @@ class Counted:
 
     def _places(self, memory: Memory, code: Ints) -> Ints:
         """Return the number of each row in its part, from 1 on. A part without kept rows starts again at 1."""
-        size = self.parts.size(memory)
-        last = np.zeros(size, np.int64)
-        known = memory.ints(f"{self.name}.last")[:size]
-        last[: len(known)] = known
-        order = counted(code)
-        starts, ends = bounds(firsts(code[order]))
-        place = np.empty(len(code), np.int64)
-        place[order] = np.arange(1, len(code) + 1) - np.repeat(starts, ends - starts) + last[code[order]]
-        np.maximum.at(last, code, place)
-        memory.put(f"{self.name}.last", last)
+        last = memory.sized(f"{self.name}.last", self.parts.size(memory))
+        place = numbered_within(code, last)
+        memory.put(f"{self.name}.last", last + np.bincount(code, minlength=len(last)))
         return place
 
     def _instants(self, memory: Memory, rows: Tuples, code: Ints, place: Ints) -> CountedInstants:
@@ -185,9 +176,7 @@ class TurnStreams:
         order = np.lexsort((number, leaf, arrival, time))
         first = memory.number(self.name)
         span = Span(first, first + len(order))
-        memory.put(self.name, span.now)
-        turn = np.empty(len(order), np.int64)
-        turn[order] = np.arange(span.before, span.now)
+        turn = scattered(memory.next(self.name, len(order)), order)
         times = time[order]
         made = [self._turned(memory, place, each, turn[leaf == place], times, first) for place, each in enumerate(born)]
         return made, times, span

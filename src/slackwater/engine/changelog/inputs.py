@@ -29,7 +29,6 @@ from slackwater.engine.changelog.living import (
     CODE,
     START,
     STRUCTURES,
-    Codes,
     LivingTuples,
     numbers,
     tuples_of,
@@ -46,7 +45,7 @@ from slackwater.engine.changelog.log import (
     together,
 )
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, ints, picked, valid
-from slackwater.engine.columns.keys import normal, ranked
+from slackwater.engine.columns.keys import Codes, normal, ranked
 from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.hold import RowHold, enter_rows

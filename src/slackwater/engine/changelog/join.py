@@ -16,7 +16,6 @@ import pyarrow as pa
 from slackwater.engine.changelog.living import (
     START,
     STRUCTURES,
-    Codes,
     LivingTuples,
     Members,
     numbers,
@@ -25,8 +24,8 @@ from slackwater.engine.changelog.living import (
 )
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.columns.arrays import Bools, Ints, picked, true, valid
-from slackwater.engine.columns.keys import normal
-from slackwater.engine.columns.order import counted, positions, stable
+from slackwater.engine.columns.keys import Codes, normal
+from slackwater.engine.columns.order import positions, sorted_within
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.expressions.evaluate import evaluate
@@ -82,9 +81,7 @@ class Joined:
         new = with_code(born, code)
         if living.structure.ordered:
             return new
-        first = memory.number(f"{living.name}.{BEGAN}")
-        memory.put(f"{living.name}.{BEGAN}", first + len(born))
-        return new.append_column(BEGAN, pa.array(np.arange(first, first + len(born))))
+        return new.append_column(BEGAN, pa.array(memory.next(f"{living.name}.{BEGAN}", len(born))))
 
     def _keys(self, tuples: Tuples, side: int) -> list[pa.Array]:
         rows = tuples.seen()
@@ -162,8 +159,7 @@ def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) ->
     if not len(ones) or not len(twos):
         return ones[:0], twos[:0]
     start, code = numbers(two.kept, START), two.code
-    twos = twos[stable(start[twos])]
-    twos = twos[counted(code[twos])]
+    twos = twos[sorted_within(code[twos], start[twos])]
     begun = numbers(one.kept, START)[ones]
     longest = int((two.until[twos].astype(np.float64) - start[twos]).max())
     earliest = begun - longest if longest < LONG else np.full(len(ones), int(start.min()) - 1)

@@ -10,7 +10,7 @@ A key keeps its code as long as a tuple with the key lives; then the code may be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +18,6 @@ import pyarrow as pa
 
 from slackwater.engine.changelog.log import Tuples, locate, no_tuples
 from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
-from slackwater.engine.columns.keys import Keys
 from slackwater.engine.columns.segments import Store, aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
@@ -114,41 +113,6 @@ def structures_of(query: EnginePlan, node: Node) -> tuple[str, ...]:
             return tuple(STRUCTURES[each.edge.level].name for each in children(node))
         case _:
             return ()
-
-
-class Codes:
-    """The codes of one set of key columns, and the number of live tuples of each."""
-
-    def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
-        self.name = name
-        self.keys = Keys(name, types)
-
-    def size(self, memory: Memory) -> int:
-        """Return the number of codes."""
-        return self.keys.size(memory)
-
-    def counts(self, memory: Memory) -> Ints:
-        """Return for each code the number of live tuples."""
-        counts = np.zeros(self.size(memory), np.int64)
-        known = memory.ints(f"{self.name}.living")[: len(counts)]
-        counts[: len(known)] = known
-        return counts
-
-    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int) -> Ints:
-        """Return the codes of `size` rows with these key columns."""
-        if not columns or not size:
-            return np.zeros(size, np.int64)
-        return self.keys.encode(memory, columns, self.counts(memory) > 0)
-
-    def columns(self, memory: Memory, code: Ints) -> list[pa.Array]:
-        """Return the keys of codes."""
-        return [column.take(pa.array(code)) for column in self.keys.columns(memory)]
-
-    def settle(self, memory: Memory, counts: Ints) -> int:
-        """Store the number of live tuples of each code after a step. Return the number of codes that remain."""
-        size = self.keys.trim(memory, counts > 0)
-        memory.put(f"{self.name}.living", counts[:size])
-        return size
 
 
 CODE, START, END = "code", "start", "end"
@@ -251,7 +215,7 @@ class LivingTuples:
         """Return the members of a queue that matter: those that leave, new ones, and the next to leave of each code."""
         upto = span.now - 1 if span.now > EARLIEST else EARLIEST
         gone, store = memory.store(self.name, END).due(upto)
-        ahead = _next(store, codes)
+        ahead = store.next_of_each(CODE, np.ones(codes, np.bool_))
         pieces = [piece for piece in (gone, ahead) if piece is not None]
         kept = aligned([*pieces, new])
         until = numbers(kept, END)
@@ -305,24 +269,3 @@ class LivingTuples:
             still = locate(ids_of(left), ids) >= 0
         for place, each in enumerate(ids):
             memory.put(f"{self.name}.dead.{place}", each[still] if still.any() else None)
-
-
-def _next(store: Store, codes: int) -> pa.RecordBatch | None:
-    """Return the row of each code that leaves first, from a store whose rows leave in the order in which they entered.
-
-    The first segments contain most codes; reading stops when every code was found.
-    """
-    unseen = np.ones(codes, np.bool_)
-    found: list[pa.RecordBatch] = []
-    for segment in store.segments:
-        rows = segment.read()
-        rows = rows.slice(int(np.searchsorted(numbers(rows, END), store.floor, side="right")))
-        code = numbers(rows, CODE)
-        first = np.full(codes, -1)
-        first[code[::-1]] = np.arange(len(code) - 1, -1, -1)
-        take = np.flatnonzero(unseen & (first >= 0))
-        found.append(picked(rows, np.sort(first[take])))
-        unseen[take] = False
-        if not unseen.any():
-            break
-    return aligned(found) if found else None

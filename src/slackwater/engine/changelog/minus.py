@@ -12,12 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.living import STRUCTURES, Codes, LivingTuples, Members, with_code
+from slackwater.engine.changelog.living import STRUCTURES, LivingTuples, Members, with_code
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.changelog.timeline import NOTHING, Results, Sent, Shown, Stretches, Timeline
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, table
-from slackwater.engine.columns.keys import normal
-from slackwater.engine.columns.order import bounds, counted, firsts, stable
+from slackwater.engine.columns.keys import Codes, normal
+from slackwater.engine.columns.order import firsts, last_of_each, stable
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
 
@@ -59,10 +59,8 @@ class Without:
         code = self.codes.encode(memory, keys, sum(counts))
         made: list[Members] = []
         for living, log, mine in zip(self.sides, logs, np.split(code, np.cumsum(counts)[:-1]), strict=True):
-            first = memory.number(f"{living.name}.{NUMBER}")
-            memory.put(f"{living.name}.{NUMBER}", first + len(mine))
             ids = log.born.ids if living.structure.indexed else ()
-            rows = table({NUMBER: np.arange(first, first + len(mine))})
+            rows = table({NUMBER: memory.next(f"{living.name}.{NUMBER}", len(mine))})
             new = with_code(Tuples(rows, log.born.start, log.born.end, ids), mine)
             made.append(living.step(memory, new, log.ended.ids, log.at, span, keep=False))
         return made
@@ -160,9 +158,6 @@ def _heads(line: Timeline, there: Bools, until: Index | Ints) -> Ints:
 def _last_to_leave(members: Members, stays: Bools, stands: Bools) -> Bools:
     """Return a mask of the staying tuple of each value that ends last; of equal ones, the one that represents it."""
     places = np.flatnonzero(stays)
-    order = places[np.lexsort((stands[places], members.end[places]))]
-    order = order[counted(members.code[order])]
-    _, ends = bounds(firsts(members.code[order]))
     chosen = np.zeros(len(stays), np.bool_)
-    chosen[order[ends - 1]] = True
+    chosen[places[last_of_each(members.code[places], members.end[places], stands[places].astype(np.int64))]] = True
     return chosen

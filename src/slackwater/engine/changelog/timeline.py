@@ -20,7 +20,7 @@ import pyarrow as pa
 from slackwater.engine.changelog.living import Members
 from slackwater.engine.columns.arrays import EARLIEST, Bools, Index, Ints, joined, valid
 from slackwater.engine.columns.keys import dense, normal
-from slackwater.engine.columns.order import bounds, counted, firsts, stable
+from slackwater.engine.columns.order import bounds, counted, firsts, sorted_within
 from slackwater.engine.columns.state import Memory
 
 NOTHING = EARLIEST
@@ -30,8 +30,7 @@ class Timeline:
     """The distinct points of events, given by code and time. `place` is the point of each event."""
 
     def __init__(self, code: Ints, time: Ints, size: int) -> None:
-        order = stable(time)
-        order = order[counted(code[order])]
+        order = sorted_within(code, time)
         first = firsts(code[order], time[order])
         self.order = order
         self.starts = np.flatnonzero(first)
@@ -210,9 +209,7 @@ class Shown:
             every = new if stored is None else joined([stored, new])
             memory.put(f"{self.name}.{place}", every.take(pa.array(source, mask=source < 0)))
         for name, fresh in (("start", line.time[last]), ("bound", bound[last])):
-            values = np.full(size, EARLIEST)
-            known = memory.ints(f"{self.name}.{name}")[:size]
-            values[: len(known)] = known
+            values = memory.sized(f"{self.name}.{name}", size, EARLIEST)
             values[code] = fresh
             values[line.code[gone]] = EARLIEST
             memory.put(f"{self.name}.{name}", values)

@@ -11,7 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.engine.columns.arrays import LATEST, Bools, Index, Ints, ints, joined, valid
+from slackwater.engine.columns.arrays import LATEST, Bools, Index, Ints, ints, joined, scattered, valid
+from slackwater.engine.columns.order import bounds, counted, firsts
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.numbers.limbs import Floats
 
@@ -35,10 +36,10 @@ class Keys:
         """Return the number of codes. Without key columns there is only code 0."""
         return memory.number(f"{self.name}.size") if self.types else 1
 
-    def encode(self, memory: Memory, columns: Sequence[pa.Array], in_use: Bools) -> Ints:
-        """Return the code of each row's key. New keys take unused codes first, then additional ones."""
-        if not columns:
-            return np.zeros(len(in_use), np.int64)
+    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int, in_use: Bools) -> Ints:
+        """Return the codes of `size` rows. New keys take unused codes first, then additional ones."""
+        if not columns or not size:
+            return np.zeros(size, np.int64)
         columns = [normal(column) for column in columns]
         known = self.columns(memory)
         code = found(known, columns)
@@ -75,6 +76,71 @@ class Keys:
                 memory.put(f"{self.name}.{place}", column.slice(0, left))
             memory.put(f"{self.name}.size", left)
         return left
+
+
+class Codes:
+    """The codes of one set of key columns, and a count for each: of its live tuples. A code without any is unused."""
+
+    counter = "living"
+
+    def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
+        self.name = name
+        self.keys = Keys(name, types)
+
+    def size(self, memory: Memory) -> int:
+        """Return the number of codes."""
+        return self.keys.size(memory)
+
+    def counts(self, memory: Memory) -> Ints:
+        """Return the count of each code, 0 for new codes."""
+        return memory.sized(f"{self.name}.{self.counter}", self.size(memory))
+
+    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int) -> Ints:
+        """Return the codes of `size` rows with these key columns."""
+        return self.keys.encode(memory, columns, size, self.counts(memory) > 0)
+
+    def columns(self, memory: Memory, code: Ints) -> list[pa.Array]:
+        """Return the keys of codes."""
+        return [column.take(pa.array(code)) for column in self.keys.columns(memory)]
+
+    def settle(self, memory: Memory, counts: Ints) -> int:
+        """Store the count of each code after a step. Return the number of codes that remain."""
+        size = self.keys.trim(memory, counts > 0)
+        memory.put(f"{self.name}.{self.counter}", counts[:size])
+        return size
+
+
+class Parts(Codes):
+    """The parts of a stream and the number of their rows, modulo `cycle` if given."""
+
+    counter = "count"
+
+    def __init__(self, name: str, types: Sequence[pa.DataType], cycle: int | None = None) -> None:
+        super().__init__(name, types)
+        self.cycle = cycle
+
+    def number(self, memory: Memory, part: Ints) -> Ints:
+        """Return the number of each row in its part, counted from 1, or from the count within the cycle."""
+        counts = self.counts(memory)
+        numbers = numbered_within(part, counts)
+        counts += np.bincount(part, minlength=len(counts))
+        self.settle(memory, counts % self.cycle if self.cycle else counts)
+        return numbers
+
+
+def numbered_within(code: Ints, before: Ints) -> Ints:
+    """Return the number of each row among those of its code, from 1 on, after `before` rows of each code.
+
+    >>> numbered_within(np.array([0, 1, 0]), np.array([4, 0])).tolist()
+    [5, 1, 6]
+    """
+    if len(before) == 1:
+        return np.arange(1, len(code) + 1) + int(before[0])
+    order = counted(code)
+    starts, ends = bounds(firsts(code[order]))
+    first = np.repeat(starts - before[code[order[starts]]], ends - starts)
+    numbers: Ints = scattered(np.arange(1, len(code) + 1) - first, order)
+    return numbers
 
 
 def normal(column: pa.Array) -> pa.Array:

@@ -36,6 +36,26 @@ def stable(key: Ints) -> Index:
     return counted(key - least) if most - least < 1 << 48 else np.argsort(key, kind="stable")
 
 
+def sorted_within(code: Ints, value: Ints) -> Index:
+    """Return the stable sort order by code >= 0, then value."""
+    order = stable(value)
+    return order[counted(code[order])]
+
+
+def last_of_each(code: Ints, *values: Ints) -> Index:
+    """Return the place of the greatest row of each code, by one value and then the next; of equal ones the last.
+
+    >>> last_of_each(np.array([1, 0, 1]), np.array([5, 2, 3])).tolist()
+    [1, 0]
+    """
+    order = np.arange(len(code))
+    for value in reversed(values):
+        order = order[stable(value[order])]
+    order = order[counted(code[order])]
+    _, ends = bounds(firsts(code[order]))
+    return order[ends - 1]
+
+
 def in_sequence(time: Ints, arrival: Ints | None, position: Ints) -> Index | None:
     """Return the sequence order: event time, then arrival, then position in the source (language.md, "Streams").
 

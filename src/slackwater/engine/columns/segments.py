@@ -80,17 +80,24 @@ class Store:
         gone = [rows for rows in left if rows.num_rows]
         return (self._sorted(aligned(gone)) if gone else None), store
 
-    def sift(self, wanted: Wanted, live: Wanted) -> tuple[pa.RecordBatch | None, Store]:
-        """Return the wanted rows, and a store that keeps at least the live rows. Reads every segment."""
+    def next_of_each(self, code: str, wanted: Bools) -> pa.RecordBatch | None:
+        """Return the first row of each wanted code, if rows leave in the order in which they were added.
+
+        The first segments contain most codes; reading stops when every wanted code was found.
+        """
+        unseen = wanted.copy()
         found: list[pa.RecordBatch] = []
-        rest: list[Segment | pa.RecordBatch] = []
         for segment in self.segments:
-            rows = segment.read()
-            chosen, stay = wanted(rows), live(rows)
-            if chosen.any():
-                found.append(picked(rows, chosen))
-            rest.append(segment if 2 * np.count_nonzero(stay) > segment.size else picked(rows, stay))
-        return (aligned(found) if found else None), self._rebuilt(rest)
+            if not unseen.any():
+                break
+            rows = self._read(segment)
+            codes: Ints = rows.column(code).to_numpy()
+            first = np.full(max(len(unseen), int(codes.max(initial=-1)) + 1), -1)
+            first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last write wins, which is the first row
+            take = np.flatnonzero(unseen & (first[: len(unseen)] >= 0))
+            found.append(picked(rows, np.sort(first[take])))
+            unseen[take] = False
+        return aligned(found) if found else None
 
     def all(self) -> pa.RecordBatch | None:
         """Return every row of the segments by age, including rows that have left."""

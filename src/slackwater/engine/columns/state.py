@@ -11,7 +11,7 @@ import struct
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,18 @@ class Memory:
         found = self._head.get(name)
         return NO_INTS if found is None else found.to_numpy()
 
+    def sized(self, name: str, size: int, fill: int = 0) -> Ints:
+        """Return a copy of an array of integers with `size` values: cut off, or filled up."""
+        found, made = self.ints(name)[:size], np.full(size, fill)
+        made[: len(found)] = found
+        return made
+
+    def next(self, name: str, count: int) -> Ints:
+        """Return the next `count` numbers of a sequence from 0 on."""
+        first = self.number(name)
+        self.put(name, first + count)
+        return np.arange(first, first + count)
+
     def number(self, name: str, default: int = 0) -> int:
         found = self._head.get(name)
         return default if found is None else int(found[0].as_py())
@@ -154,7 +166,7 @@ def _index(store: Store) -> dict[str, Any]:
 
 def _store(name: str, index: dict[str, Any], fetch: Callable[[str], bytes]) -> Store:
     segments = tuple(
-        Segment(number, size, least, most, _once(partial(_fetched, fetch, f"{name}/{number}")))
+        Segment(number, size, least, most, cache(partial(_fetched, fetch, f"{name}/{number}")))
         for number, size, least, most in index["segments"]
     )
     return Store(index["clock"], segments, index["floor"], index["next"])
@@ -162,15 +174,3 @@ def _store(name: str, index: dict[str, Any], fetch: Callable[[str], bytes]) -> S
 
 def _fetched(fetch: Callable[[str], bytes], name: str) -> pa.RecordBatch:
     return unpack(fetch(name))
-
-
-def _once(read: Callable[[], pa.RecordBatch]) -> Callable[[], pa.RecordBatch]:
-    """Return a function that calls `read` once and returns its result from then on."""
-    kept: list[pa.RecordBatch] = []
-
-    def remembered() -> pa.RecordBatch:
-        if not kept:
-            kept.append(read())
-        return kept[0]
-
-    return remembered

@@ -7,24 +7,22 @@ row that leaves last.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, joined, picked, valid
+from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, joined, picked, valid
 from slackwater.engine.columns.keys import dense, normal
-from slackwater.engine.columns.order import counted, firsts, positions, stable
+from slackwater.engine.columns.order import counted, firsts, positions, sorted_within, stable
 from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.calls import Distinct
 from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, ExitClock, Points, Shelf, column
 
 
 class DistinctCounts:
     """The number of distinct values that are not NULL in each window."""
 
-    def __init__(self, name: str, arguments: Sequence[str]) -> None:
-        self.name = name
-        self.arguments = list(arguments)
+    def __init__(self, name: str, source: Distinct, mixed: bool) -> None:
+        self.name, self.arguments, self.mixed = name, source.arguments, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return entries of the rows in which no argument is NULL."""
@@ -42,14 +40,14 @@ class DistinctCounts:
         _, first = dense([entries.column(name) for name in (CODE, ENTER, EXIT)] + self._values(entries))
         return picked(entries, np.sort(first))
 
-    def step(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points, mixed: bool = False) -> Ints:
+    def step(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points) -> pa.Array:
         """Return the counts at the points, and keep the last entry of each value that is still in the window."""
         shelf = Shelf(memory, self.name, clock)
         pieces = shelf.with_new(new)
-        lives = _Lives.of(clock, pieces, self._identity(pieces), mixed)
-        found = lives.count(points) if len(points) else np.zeros(0, np.int64)
+        lives = _Lives.of(clock, pieces, self._identity(pieces), self.mixed)
+        found = lives.count(points) if len(points) else NO_INTS
         shelf.keep(lives.last & shelf.live(new), new)
-        return found
+        return pa.array(found)
 
     def _values(self, entries: pa.RecordBatch) -> list[pa.Array]:
         return [entries.column(f"value{place}") for place in range(len(self.arguments))]
@@ -96,7 +94,6 @@ class _Lives:
 
 def _ended(code: Ints, value: Ints, at_code: Ints, at: Ints) -> Ints:
     """Return for each point the number of entries with its code whose value is at most `at`."""
-    order = stable(value)
-    order = order[counted(code[order])]
+    order = sorted_within(code, value)
     code = code[order]
     return positions(code, value[order], at_code, at) - np.searchsorted(code, at_code)

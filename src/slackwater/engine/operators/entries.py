@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table
 from slackwater.engine.columns.order import FITS, ascending, bounds, counted, firsts, positions, stable
-from slackwater.engine.columns.segments import Store, Wanted
+from slackwater.engine.columns.segments import Store, Wanted, aligned
 from slackwater.engine.columns.state import Memory
 
 CODE, ENTER, EXIT, PART = "code", "enter", "exit", "part"
@@ -68,7 +68,11 @@ class ExitClock:
         """Return the entries that leave in this batch, and the store without them."""
         if isinstance(self.now, int):
             return store.due(self.now)
-        return store.sift(lambda entries: self.was_live(entries) & ~self.is_live(entries), self.is_live)
+        every = store.all()
+        if every is None:
+            return None, store
+        stay = self.is_live(every)
+        return picked(every, self.was_live(every) & ~stay), store.keep(every, stay)
 
     def was_live(self, entries: pa.RecordBatch) -> Bools:
         return beyond(entries, self.before)
@@ -108,6 +112,22 @@ class Shelf:
             store = store.keep(self._every, wanted)
         kept = [name for name in new.schema.names if name not in (ENTER, AT)]
         self._memory.put_store(self._name, store.add(picked(new.select(kept), mask[before:])))
+
+
+class Queue(Shelf):
+    """The entries of a store that leave in the order in which they entered: only those at the front are read.
+
+    These are the entries that leave in this batch, and of each group with a point the next one that stays.
+    """
+
+    def __init__(self, memory: Memory, name: str, clock: ExitClock, points: Points) -> None:
+        self._memory, self._name, self._clock = memory, name, clock
+        gone, self._store = clock.expire(memory.store(name, EXIT))
+        self._every = None
+        wanted = np.zeros(int(points.code.max(initial=-1)) + 1, np.bool_)
+        wanted[points.code] = True
+        front = [piece for piece in (gone, self._store.next_of_each(CODE, wanted)) if piece is not None]
+        self.old = aligned(front) if front else None
 
 
 def dense_store(memory: Memory, name: str, store: Store, live: Wanted, merge: Merge) -> None:

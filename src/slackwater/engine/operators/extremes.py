@@ -12,45 +12,42 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Bools, Index, Ints, ints, joined, picked, table, valid
-from slackwater.engine.columns.keys import from_ordinals, ordinals, ranked
+from slackwater.engine.columns.arrays import Bools, Index, Ints, ints, joined, picked, scattered, table, valid
+from slackwater.engine.columns.keys import dense, from_ordinals, ordinals, ranked
 from slackwater.engine.columns.order import counted
 from slackwater.engine.columns.state import Memory
+from slackwater.engine.operators.calls import Extreme
 from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, merged_runs
 
 VALUE = "value"
 
 
 class Extremes:
-    """The greatest (or, with `least`, the least) value of each window. NULLs are ignored."""
+    """The greatest or the least value of each window."""
 
-    def __init__(self, name: str, argument: str, least: bool) -> None:
-        self.name = name
-        self.argument = argument
-        self.least = least
+    def __init__(self, name: str, source: Extreme, mixed: bool) -> None:
+        self.name, self.source, self.mixed = name, source, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return entries of the rows whose argument is not NULL."""
-        values = rows.column(self.argument)
+        values = rows.column(self.source.argument)
         return picked(base.append_column(VALUE, values), valid(values))
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
         """Return the extreme of the entries that enter and leave together."""
         if not entries.num_rows:
             return entries
-        rank, back = comparable(entries.column(VALUE), self.least)
+        rank, back = comparable(entries.column(VALUE), self.source.least)
         order, starts = merged_runs(entries)
         best = np.maximum.reduceat(rank[order], starts)
         return table(heads(entries, order, starts) | {VALUE: back(best, np.ones(len(best), np.bool_))})
 
-    def step(
-        self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points, mixed: bool = False
-    ) -> pa.Array | None:
+    def step(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points) -> pa.Array | None:
         """Return the extremes at the points, and keep the entries that can still be an extreme."""
         shelf = Shelf(memory, self.name, clock)
         pieces = shelf.with_new(new)
-        rank, back = comparable(joined([piece.column(VALUE) for piece in pieces]), self.least)
-        layout = Layout.of(clock, pieces, mixed)
+        rank, back = comparable(joined([piece.column(VALUE) for piece in pieces]), self.source.least)
+        layout = Layout.of(clock, pieces, self.mixed)
         line = rank[layout.order]
         found = None
         if len(points):
@@ -89,21 +86,24 @@ def greatest(line: Ints, low: Index, high: Index) -> Ints:
 
 
 def comparable(values: pa.Array, least: bool) -> tuple[Ints, Callable[[Ints, Bools], pa.Array]]:
-    """Return integers that sort as the values do (reversed for `least`), and a function that converts them back."""
+    """Return integers that sort as the values do (reversed for `least`), and a function that converts them back.
+
+    Equal values get equal integers.
+    """
     kind = values.type
     if pa.types.is_floating(kind):
         return _turned(ordinals(values), least), lambda found, known: _floats(_turned(found, least), known).cast(kind)
     if pa.types.is_integer(kind) or pa.types.is_timestamp(kind):
         return _turned(ints(values), least), lambda found, known: _whole(_turned(found, least), known, kind)
-    rank = ranked([values])
-    source = np.empty(len(rank), np.int64)
-    source[rank] = np.arange(len(rank))
+    code, first = dense([values])
+    once = values.take(pa.array(first))
+    rank = ranked([once])
+    in_order = once.take(pa.array(scattered(np.arange(len(rank)), rank)))
 
     def back(found: Ints, known: Bools) -> pa.Array:
-        place = np.where(known, _turned(found, least), 0)
-        return values.take(pa.array(source[place] if len(source) else place, mask=~known))
+        return in_order.take(pa.array(np.where(known, _turned(found, least), 0), mask=~known))
 
-    return _turned(rank, least), back
+    return _turned(rank[code], least), back
 
 
 def _turned(rank: Ints, least: bool) -> Ints:

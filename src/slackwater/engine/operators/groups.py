@@ -1,4 +1,8 @@
-"""Groups and parts: the codes of their keys, the time at which a group ends, and the number of rows of each part."""
+"""GROUP BY over a window: the codes of groups, when a group ends, which group a row belongs to, and result rows.
+
+In a partitioned window, the key of a group is the partition columns and the GROUP BY items. An item that depends on the
+instant alone (`window_end`) is the same for all rows of the instant, and is no part of the key.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,16 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints
-from slackwater.engine.columns.keys import Keys
-from slackwater.engine.columns.order import bounds, counted, firsts
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, table
+from slackwater.engine.columns.keys import Keys, normal
+from slackwater.engine.columns.rows import ORDER, Rows, ordering
 from slackwater.engine.columns.state import Memory
+from slackwater.engine.columns.types import known_type
+from slackwater.engine.expressions.evaluate import columns_of, evaluate, marks_of
+from slackwater.engine.operators.aggregates import Aggregates
+from slackwater.engine.operators.steps import Below, below
+from slackwater.engine.plan import AggregateStep, NamedTree, ProjectStep, Step, trees_of
+from slackwater.errors import QueryError
 
 
 class Groups:
@@ -30,9 +40,7 @@ class Groups:
         """Return the codes of `size` rows. Codes of groups whose last entry left before this batch may be reused."""
         if part is not None and not self.own:
             return part
-        if not columns:
-            return np.zeros(size, np.int64)
-        return self.keys.encode(memory, columns, self.live(memory, before))
+        return self.keys.encode(memory, columns, size, self.live(memory, before))
 
     def live(self, memory: Memory, clock: int | Ints) -> Bools:
         """Return for each code whether the group has an entry that leaves after `clock`."""
@@ -46,14 +54,13 @@ class Groups:
 
     def note(self, memory: Memory, code: Ints, exits: Ints, part: Ints | None, before: int | Ints) -> None:
         """Record the latest exit, and the part, of the groups of new entries."""
-        live = self.live(memory, before)
-        last = np.full(self.keys.size(memory), EARLIEST)
-        last[: len(live)][live] = memory.ints(f"{self.name}.last")[live]
+        live, size = self.live(memory, before), self.keys.size(memory)
+        last = memory.sized(f"{self.name}.last", size, EARLIEST)
+        last[: len(live)][~live] = EARLIEST
         np.maximum.at(last, code, exits)
         memory.put(f"{self.name}.last", last)
         if part is not None:
-            of = np.zeros(len(last), np.int64)
-            of[: len(live)] = memory.ints(f"{self.name}.part")
+            of = memory.sized(f"{self.name}.part", size)
             of[code] = part
             memory.put(f"{self.name}.part", of)
 
@@ -67,45 +74,90 @@ class Groups:
                 memory.put(name, memory.ints(name)[:size])
 
 
-class Parts:
-    """Parts of a stream with their counts, modulo `cycle` if given. A part with count 0 is forgotten then."""
+class Grouping:
+    """The groups and calls of an aggregate over a window.
 
-    def __init__(self, name: str, types: Sequence[pa.DataType], cycle: int | None = None) -> None:
-        self.keys = Keys(name, types)
-        self.name = name
-        self.cycle = cycle
+    `parts` has the codes of the partition columns, if the window has such columns. `mixed` says that rows may not come
+    in sequence.
+    """
 
-    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int) -> Ints:
-        if not columns:
-            return np.zeros(size, np.int64)
-        counts = memory.ints(f"{self.name}.count")
-        return self.keys.encode(memory, columns, counts > 0 if self.cycle else np.ones(len(counts), np.bool_))
+    def __init__(
+        self,
+        name: str,
+        by: Sequence[str],
+        inner: Sequence[Step],
+        aggregate: AggregateStep,
+        sample: Rows,
+        partial: bool,
+        parts: Keys | None = None,
+        mixed: bool = False,
+    ) -> None:
+        refuse_marks(inner, aggregate)
+        self.by = list(by)
+        self.items = aggregate.group
+        projected = any(isinstance(step, ProjectStep) for step in inner)
+        known = {} if projected else {name: place for place, name in enumerate(by)}
+        self.keyed = [item for item in aggregate.group if not is_mark(item) and _name(item) not in known]
+        places = iter(range(len(by), len(by) + len(self.keyed)))
+        self.places = [
+            -1 if is_mark(item) else known[_name(item)] if _name(item) in known else next(places) for item in self.items
+        ]
+        left = below(inner, sample)
+        self.aggregates = Aggregates(name, aggregate.calls, left.rows, partial, mixed)
+        self.kinds = [known_type(item.type) or evaluate(item.tree, left.rows).type for item in aggregate.group]
+        kinds = [column.type for column in self.keys(left)]
+        self.groups = Groups(f"{name}.groups", kinds, parts if by and not self.keyed else None)
+        self.ordered = bool(ordering(sample))
+        self.names = [*(item.name for item in aggregate.group), *(call.name for call in aggregate.calls)]
 
-    def counts(self, memory: Memory) -> Ints:
-        """Return for each code the number of rows that the part has had, 0 for new codes."""
-        counts = np.zeros(self.keys.size(memory), np.int64)
-        kept = memory.ints(f"{self.name}.count")
-        counts[: len(kept)] = kept
-        return counts
+    def keys(self, left: Below) -> list[pa.Array]:
+        """Return the key columns: the partition columns of the stream, then the GROUP BY items that are keys."""
+        parts = [left.column(name) for name in self.by]
+        return [normal(column) for column in [*parts, *(evaluate(item.tree, left.rows) for item in self.keyed)]]
 
-    def number(self, memory: Memory, part: Ints) -> Ints:
-        """Return the number of each row in its part, counted from 1, or from the count within the cycle."""
-        counts = self.counts(memory)
-        numbers = np.empty(len(part), np.int64)
-        if len(counts) == 1:
-            numbers[:] = np.arange(1, len(part) + 1) + counts[0]
-            counts[0] += len(part)
-        else:
-            order = counted(part)
-            starts, ends = bounds(firsts(part[order]))
-            within = np.arange(len(part)) - np.repeat(starts, ends - starts)
-            numbers[order] = within + 1 + counts[part[order]]
-            counts[part[order][starts]] += ends - starts
-        self.put(memory, counts)
-        return numbers
+    def result(self, keys: Sequence[pa.Array], calls: Sequence[pa.Array], instants: Rows) -> Rows:
+        """Return result rows from key columns and calls, with the marks and times of the instants."""
+        pairs = zip(self.items, self.places, strict=True)
+        columns = [evaluate(item.tree, instants) if place < 0 else keys[place] for item, place in pairs]
+        group = [column.cast(kind) for column, kind in zip(columns, self.kinds, strict=True)]
+        rows = instants.holding(table(dict(zip(self.names, [*group, *calls], strict=True))))
+        return _by_key(rows, keys) if self.ordered and not ordering(rows) else rows
 
-    def put(self, memory: Memory, counts: Ints) -> None:
-        if self.cycle:
-            counts = counts % self.cycle
-            counts = counts[: self.keys.trim(memory, counts > 0)]
-        memory.put(f"{self.name}.count", counts)
+    def nothing(self, instants: Rows) -> Rows:
+        """Return an empty result with the columns of result rows."""
+        calls = [pa.array([], kind) for kind in self.aggregates.calls.types]
+        return self.result([pa.array([], kind) for kind in self.groups.keys.types], calls, instants)
+
+
+def _by_key(rows: Rows, keys: Sequence[pa.Array]) -> Rows:
+    """Mark the result rows of a boundary with their keys, by which they are ordered across buckets.
+
+    The result rows of a row need no mark: all rows of its instant are in one bucket.
+    """
+    marks = {f"{ORDER}{place}": key for place, key in enumerate(keys)}
+    return Rows(rows.batch, rows.time, {**rows.marks, **marks})
+
+
+def _name(item: NamedTree) -> str:
+    """Return the name of the column if an item is a plain column, else an empty text."""
+    return str(item.tree[1]) if item.tree[0] == "column" else ""
+
+
+def is_mark(item: NamedTree) -> bool:
+    """Return whether an item depends on the instant alone, and so is the same for all of its rows."""
+    return bool(marks_of(item.tree)) and not columns_of(item.tree)
+
+
+def refuse_marks(inner: Sequence[Step], aggregate: AggregateStep) -> None:
+    """Raise an error if a mark such as `window_end` is used below an aggregate, where a row is in several instants."""
+    trees = [tree for call in aggregate.calls for tree in call.arguments]
+    trees += [item.tree for item in aggregate.group if not is_mark(item)]
+    trees += [tree for step in inner for tree in trees_of(step)]
+    named = sorted(set().union(*map(marks_of, trees)))
+    if named:
+        raise QueryError(
+            "SW-355",
+            f"'{named[0]}' below an aggregate cannot be computed in the fused operator",
+            expected="the instant's columns in the select list, in HAVING, or alone in GROUP BY",
+            hint="use the event time column instead",
+        )

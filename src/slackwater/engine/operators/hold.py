@@ -33,14 +33,12 @@ def enter_rows(memory: Memory, stream: Input, batch: pa.RecordBatch, name: str =
     """
     batch = cast_columns(batch, stream.schema)
     batch = picked(batch, valid(batch.column(stream.time)))
-    first = memory.number(name)
-    memory.put(name, first + batch.num_rows)
     came = np.zeros(batch.num_rows, np.int64)
     if stream.arrival is not None:
         column = batch.column(stream.arrival)
         came = np.full(batch.num_rows, EARLIEST)
         came[valid(column)] = ints(column.drop_null())
-    position = np.arange(first, first + batch.num_rows)
+    position = memory.next(name, batch.num_rows)
     return Rows(batch, ints(batch.column(stream.time)), {ARRIVAL: pa.array(came), POSITION: pa.array(position)})
 
 
@@ -107,11 +105,10 @@ class RowHold:
         if not self.numbered:
             return (out if order is None else out.at(order)), span
         last = memory.number(f"{self.name}.last")
-        memory.put(f"{self.name}.last", last + len(out))
+        number = memory.next(f"{self.name}.last", len(out)) + 1
         if self.cycle is None:
-            out = out if order is None else out.at(order)
-            return out.marked(ROW_NUMBER, np.arange(last + 1, last + 1 + len(out))), span
+            return (out if order is None else out.at(order)).marked(ROW_NUMBER, number), span
         places = self.cycle.places(last, len(out))
-        number = last + 1 + places
+        number = number[places]
         out = out.at(places if order is None else order.take(places))
         return out.marked(ROW_NUMBER, number).marked(CYCLE, number), span

@@ -12,10 +12,16 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import LATEST, Index, Ints
-from slackwater.engine.columns.order import FITS, counted, firsts, stable
-from slackwater.engine.columns.rows import Rows
-from slackwater.engine.operators.entries import CODE, ENTER, ExitClock, Points, column
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked
+from slackwater.engine.columns.keys import dense, ranked
+from slackwater.engine.columns.order import counted, firsts, sorted_within, stable
+from slackwater.engine.columns.rows import INSTANT, Rows, packed, unpacked
+from slackwater.engine.columns.segments import aligned
+from slackwater.engine.columns.state import Memory
+from slackwater.engine.numbers.tally import ROWS
+from slackwater.engine.operators.aggregates import SUMS, Fresh
+from slackwater.engine.operators.entries import AT, CODE, ENTER, ExitClock, Points, Shelf, column, part_of
+from slackwater.engine.operators.groups import Grouping
 from slackwater.errors import RunError
 
 MOST = 1 << 28
@@ -57,7 +63,7 @@ def changes(schedule: Schedule, live: Ints, parts: Ints, gone: pa.RecordBatch | 
     """
     if schedule.disjoint:
         return _windows(schedule, gone, new)
-    seen = [(live, np.full(len(live), np.iinfo(np.int64).min))]
+    seen = [(live, np.full(len(live), EARLIEST))]
     seen += [(column(new, CODE), column(new, ENTER)), (column(new, CODE), schedule.clock.exits(new))]
     if gone is not None:
         seen.append((column(gone, CODE), schedule.clock.exits(gone)))
@@ -66,7 +72,9 @@ def changes(schedule: Schedule, live: Ints, parts: Ints, gone: pa.RecordBatch | 
     first, end = schedule.bounds(parts[code] if len(parts) else None, len(code))
     ordinal = np.maximum(ordinal, first)
     within = ordinal < end
-    code, ordinal = _sorted(code[within], ordinal[within])
+    code, ordinal = code[within], ordinal[within]
+    order = sorted_within(code, ordinal)
+    code, ordinal = code[order], ordinal[order]
     new_one = firsts(code, ordinal)
     return Points(code[new_one], ordinal[new_one], ordinal[new_one])
 
@@ -83,17 +91,6 @@ def _windows(schedule: Schedule, gone: pa.RecordBatch | None, new: pa.RecordBatc
         code, ordinal = code.take(order), ordinal.take(order)
     first = firsts(code, ordinal)
     return Points(code[first], ordinal[first], ordinal[first], alone=True)
-
-
-def _sorted(code: Ints, ordinal: Ints) -> tuple[Ints, Ints]:
-    if not len(code):
-        return code, ordinal
-    least, spread = int(ordinal.min()), int(ordinal.max()) - int(ordinal.min()) + 1
-    if (int(code.max()) + 1) * spread < FITS:
-        key = np.sort(code * spread + (ordinal - least))
-        return key // spread, key % spread + least
-    order = np.lexsort((ordinal, code))
-    return code[order], ordinal[order]
 
 
 def repeated(schedule: Schedule, points: Points, parts: Ints, rows: Ints, rank: Ints) -> tuple[Index, Ints]:
@@ -126,3 +123,86 @@ def spread(start: Ints, count: Ints) -> tuple[Index, Ints]:
     place = np.repeat(np.arange(len(count)), count)
     ends = np.cumsum(count)
     return place, start[place] + np.arange(len(place)) - np.repeat(ends - count, count)
+
+
+def emit_groups(memory: Memory, grouping: Grouping, schedule: Schedule, known: Bools, fresh: Fresh) -> Rows:
+    """Return the result rows of the instants of a batch; `known` says which codes had entries before the batch."""
+    groups, aggregates, clock = grouping.groups, grouping.aggregates, schedule.clock
+    parts = groups.parts(memory)
+    gone = aggregates.expire(memory, clock)
+    points = changes(schedule, np.flatnonzero(known), parts, gone, fresh[SUMS])
+    sums, others = aggregates.step(memory, clock, gone, fresh, points, groups.keys.size(memory))
+    keys = groups.keys.columns(memory)
+    groups.trim(memory, clock.now)
+    if not len(points):
+        return grouping.nothing(schedule.marks(np.empty(0, np.int64)))
+    place, ordinal = repeated(schedule, points, parts, sums[ROWS], _ranks(keys, points.code))
+    order = stable(schedule.order(ordinal))
+    place, ordinal = place[order], ordinal[order]
+    code = points.code[place]
+    calls = [column.take(pa.array(place)) for column in aggregates.calls.columns(sums, others)]
+    part = dense(keys[: len(grouping.by)])[0][code] if grouping.by else np.zeros(len(code), np.int64)
+    instants = mark_instants(schedule, ordinal, part)
+    return grouping.result([key.take(pa.array(code)) for key in keys], calls, instants)
+
+
+def mark_instants(schedule: Schedule, ordinal: Ints, part: Ints) -> Rows:
+    """Return the time and marks of result rows as rows without columns, with a number for each instant."""
+    number = np.cumsum(firsts(schedule.order(ordinal), part), dtype=np.int64)
+    return schedule.marks(ordinal).marked(INSTANT, number)
+
+
+def order_by_instant(order: Ints, rank: Ints) -> Index:
+    """Return the order of rows by the place of their instant, then by rank."""
+    by_rank = stable(rank)
+    return by_rank[stable(order[by_rank])]
+
+
+def _ranks(keys: list[pa.Array], code: Ints) -> Ints:
+    """Return for each code in `code` the rank of its key among the keys of these codes; 0 for other codes."""
+    if not keys:
+        return np.zeros(1, np.int64)
+    rank = np.zeros(len(keys[0]), np.int64)
+    used = np.zeros(len(rank), np.bool_)
+    used[code] = True
+    places = np.flatnonzero(used)
+    rank[places] = ranked([key.take(pa.array(places)) for key in keys])
+    return rank
+
+
+# Windows without an aggregate at instants: every row in the window is emitted.
+#
+# Kept: the rows that are in the window of a later instant, with all their columns.
+
+
+class WindowRelation:
+    """The rows of windows, under a name in the state."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def entries(self, base: pa.RecordBatch, rows: Rows) -> pa.RecordBatch:
+        kept = packed(rows)
+        names = [*base.schema.names, *kept.schema.names]
+        return pa.RecordBatch.from_arrays([*base.columns, *kept.columns], names=names)
+
+    def step(self, memory: Memory, schedule: Schedule, new: pa.RecordBatch) -> tuple[Rows, Ints]:
+        """Return each row once for every instant whose window contains it, with the instant's ordinal.
+
+        The rows are in sequence order.
+        """
+        shelf = Shelf(memory, self.name, schedule.clock)
+        pieces = shelf.with_new(new)
+        every = aligned([piece.select(_kept(new)) for piece in pieces])
+        enter = np.full(every.num_rows, EARLIEST)
+        enter[every.num_rows - new.num_rows :] = column(new, ENTER)
+        first, end = schedule.bounds(part_of(every), every.num_rows)
+        start = np.clip(enter, first, end)
+        stop = np.clip(schedule.clock.exits(every), start, end)
+        place, ordinal = spread(start, stop - start)
+        shelf.keep(shelf.live(new), new)
+        return unpacked(picked(every, place)), ordinal
+
+
+def _kept(new: pa.RecordBatch) -> list[str]:
+    return [name for name in new.schema.names if name not in (ENTER, AT)]

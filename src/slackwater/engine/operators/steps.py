@@ -9,14 +9,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table, true
-from slackwater.engine.columns.keys import dense, normal, ranked
-from slackwater.engine.columns.order import bounds, counted, firsts, stable
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, scattered, table, true
+from slackwater.engine.columns.keys import Parts, dense, normal, ranked
+from slackwater.engine.columns.order import last_of_each
 from slackwater.engine.columns.rows import INSTANT, ROW_NUMBER, TIME, Rows, after, caused, packed, unordered, unpacked
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.columns.types import arrow_type, known_type
 from slackwater.engine.expressions.evaluate import evaluate
-from slackwater.engine.operators.groups import Parts
 from slackwater.engine.plan import FilterStep, FrequencyStep, NamedTree, ProjectStep, Step
 
 
@@ -103,9 +102,7 @@ class Renumber:
         self.name = name
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
-        last = memory.number(self.name)
-        memory.put(self.name, last + len(rows))
-        numbers = pa.array(np.arange(last + 1, last + 1 + len(rows)))
+        numbers = pa.array(memory.next(self.name, len(rows)) + 1)
         return Rows(rows.batch, rows.time, {**caused(rows), ROW_NUMBER: numbers}), span
 
 
@@ -163,13 +160,8 @@ class LastOfSlots:
         last = np.zeros(len(rows), np.bool_)
         if len(rows):
             slot = rows.time // self.every
-            code = (
-                dense([normal(rows.column(each)) for each in self.by])[0] if self.by else np.zeros(len(rows), np.int64)
-            )
-            order = stable(slot)
-            order = order[counted(code[order])]
-            _, ends = bounds(firsts(code[order], slot[order]))
-            last[order[ends - 1]] = True
+            code, _ = dense([pa.array(slot), *(normal(rows.column(each)) for each in self.by)])
+            last[last_of_each(code)] = True
         return last
 
 
@@ -224,6 +216,4 @@ class Unique:
         once = rows.at(np.sort(first))
         columns = [normal(column) for column in once.batch.columns]
         rank = ranked([once.marks[INSTANT], *columns])
-        order = np.empty(len(rank), np.int64)
-        order[rank] = np.arange(len(rank))
-        return once.at(order), span
+        return once.at(scattered(np.arange(len(rank)), rank)), span

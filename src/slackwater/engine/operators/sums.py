@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Ints, table
+from slackwater.engine.columns.arrays import table
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.numbers.tally import ROWS, Argument, Tally, summed, tally, together
 from slackwater.engine.operators.entries import (
@@ -39,10 +39,8 @@ class WindowSums:
     arguments, which are smaller than tallies; they are tallied again when they leave.
     """
 
-    def __init__(self, name: str, arguments: Sequence[Argument], partial: bool) -> None:
-        self.name = name
-        self.arguments = list(arguments)
-        self.partial = partial
+    def __init__(self, name: str, arguments: Sequence[Argument], partial: bool, mixed: bool) -> None:
+        self.name, self.arguments, self.partial, self.mixed = name, arguments, partial, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
         """Return the entries of rows."""
@@ -72,7 +70,6 @@ class WindowSums:
         new: pa.RecordBatch,
         points: Points,
         size: int,
-        mixed: bool = False,
     ) -> Tally:
         """Return the sums at the points, and keep the new entries that stay. `size` is the number of codes."""
         pieces = [new] if gone is None else [gone, new]
@@ -84,7 +81,7 @@ class WindowSums:
         if gone is not None:
             for name, values in added.items():
                 np.subtract.at(head[name], column(gone, CODE), values[:old])
-        found = _at(Layout.of(clock, pieces, mixed), added, head, points) if len(points) else {}
+        found = _at(Layout.of(clock, pieces, self.mixed), added, head, points) if len(points) else {}
         self._keep(memory, clock, head, new, {name: values[old:] for name, values in added.items()})
         return found
 
@@ -96,7 +93,7 @@ class WindowSums:
     def _head(self, memory: Memory, added: Tally, size: int) -> Tally:
         prefix = f"{self.name}:"
         names = dict.fromkeys([*added, *(name[len(prefix) :] for name in memory.names(prefix))])
-        return {name: _sized(memory.ints(prefix + name), size) for name in names}
+        return {name: memory.sized(prefix + name, size) for name in names}
 
     def _keep(self, memory: Memory, clock: ExitClock, head: Tally, new: pa.RecordBatch, added: Tally) -> None:
         stay = clock.is_live(new)
@@ -132,12 +129,6 @@ def _at(layout: Layout, added: Tally, rest: Tally, points: Points) -> Tally:
             found[name] += running.take(high)
             found[name] -= running.take(low)
     return found
-
-
-def _sized(values: Ints, size: int) -> Ints:
-    made = np.zeros(size, np.int64)
-    made[: min(size, len(values))] = values[:size]
-    return made
 
 
 def _columns(batch: pa.RecordBatch) -> dict[str, pa.Array]:

@@ -1,0 +1,155 @@
+"""The aggregate calls of a query: what each is read from, for windows and for changelogs alike.
+
+COUNT, SUM, AVG, STDDEV and VARIANCE are read from sums (`engine/numbers`), the other functions from an extreme, an end
+or the distinct values of a group. `source_of` is the table of functions. Windows (`aggregates.py`) and EMIT CHANGES
+(`changelog/aggregate.py`) have one structure for each kind of source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from slackwater.engine.columns.arrays import NO_INTS
+from slackwater.engine.columns.rows import Rows
+from slackwater.engine.columns.types import known_type
+from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.numbers.finish import FUNCTIONS, finished
+from slackwater.engine.numbers.tally import ROWS, Argument, Tally
+from slackwater.engine.plan import Call, Tree
+from slackwater.errors import QueryError
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The greatest (or, with `least`, the least) value of a column. NULLs are ignored."""
+
+    argument: str
+    least: bool
+
+    @property
+    def name(self) -> str:
+        return f"{'min' if self.least else 'max'}.{self.argument}"
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The value of the first (or `last`) row. `skips` ignores NULLs."""
+
+    argument: str
+    last: bool
+    skips: bool
+
+    @property
+    def name(self) -> str:
+        return f"{'last' if self.last else 'first'}{'.known' if self.skips else ''}.{self.argument}"
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The number of distinct values of columns. Rows with a NULL are ignored."""
+
+    arguments: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return f"distinct.{'.'.join(self.arguments)}"
+
+
+Source = Extreme | End | Distinct
+SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+
+
+def source_of(call: Call, given: Sequence[str]) -> Source | None:
+    """Return what a call over these columns is read from, or None if it is read from the sums."""
+    match call.function, call.distinct:
+        case "count", True:
+            return Distinct(tuple(given))
+        case "min" | "bool_and", _:
+            return Extreme(given[0], least=True)
+        case "max" | "bool_or", _:
+            return Extreme(given[0], least=False)
+        case function, True:
+            raise not_here(f"{function}(DISTINCT ...)")
+        case "first" | "last" as function, _:
+            return End(given[0], function == "last", call.ignore_nulls)
+        case function, _ if function in ("count", *FUNCTIONS):
+            return None
+    raise not_here(call.function)
+
+
+def not_here(what: str) -> QueryError:
+    return QueryError(
+        "SW-354",
+        f"{what} cannot be computed in the fused operator",
+        expected="count, count(distinct), sum, avg, min, max, first, last, stddev, variance",
+        hint="use another aggregate, or compute it over what this query yields",
+    )
+
+
+Found = Mapping[Source, pa.Array]
+"""The values at the points, by their source."""
+
+
+class Calls:
+    """All calls of one aggregate. `sample` has the columns of its input and no rows.
+
+    `trees` has the argument columns, `counted` those that are counted or summed, and `sources` what is read besides the
+    sums. `sums` says whether a call is read from the sums, `whole` whether every row counts, as in COUNT(*).
+    """
+
+    def __init__(self, calls: Sequence[Call], sample: Rows) -> None:
+        self.trees: dict[str, Tree] = {}
+        self.counted: dict[str, Argument] = {}
+        self.sources: list[Source] = []
+        self.sums = self.whole = False
+        self._kinds: dict[str, pa.DataType] = {}
+        self._readers = [self._reader(call, sample) for call in calls]
+        nothing = {source: pa.array([], self._kind(source)) for source in self.sources}
+        columns = [read({ROWS: NO_INTS}, nothing) for read in self._readers]
+        self.types = [known_type(call.type) or column.type for call, column in zip(calls, columns, strict=True)]
+
+    def evaluated(self, rows: Rows) -> dict[str, pa.Array]:
+        """Return all argument columns for these rows."""
+        return {name: evaluate(tree, rows) for name, tree in self.trees.items()}
+
+    def columns(self, sums: Tally, others: Found) -> list[pa.Array]:
+        """Return the values of the calls in their types."""
+        return [read(sums, others).cast(kind) for read, kind in zip(self._readers, self.types, strict=True)]
+
+    def _reader(self, call: Call, sample: Rows) -> Callable[[Tally, Found], pa.Array]:
+        """Return the function that reads the value of a call, and add what it is read from."""
+        given = [self._column(tree, sample) for tree in call.arguments]
+        source = source_of(call, given)
+        if source is None:
+            return self._summed(call.function, given[0] if given else None)
+        if source not in self.sources:
+            self.sources.append(source)
+        return lambda sums, others: others[source]
+
+    def _column(self, tree: Tree, sample: Rows) -> str:
+        """Return the name of the column of an argument; equal arguments share one column."""
+        known = {each: name for name, each in self.trees.items()}
+        name = known.get(tree, f"a{len(self.trees)}")
+        self.trees[name] = tree
+        self._kinds[name] = evaluate(tree, sample).type
+        return name
+
+    def _summed(self, function: str, name: str | None) -> Callable[[Tally, Found], pa.Array]:
+        """Return the function that reads the value of a call from the sums; without a column it counts rows."""
+        self.sums = True
+        if name is None:
+            self.whole = True
+            return lambda sums, others: finished(function, sums, None, None)
+        kind = self._kinds[name]
+        if function != "count" and pa.types.is_string(kind):
+            raise not_here(f"{function} of text")
+        known = self.counted.get(name, Argument(name))
+        self.counted[name] = Argument(name, known.summed or function != "count", known.squared or function in SQUARED)
+        place = list(self.counted).index(name)
+        return lambda sums, others: finished(function, sums, place, kind)
+
+    def _kind(self, source: Source) -> pa.DataType:
+        return pa.int64() if isinstance(source, Distinct) else self._kinds[source.argument]
