@@ -8,9 +8,9 @@ import pytest
 
 from slackwater.app.testing.answers import interpreted
 from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.case_reader import read_cases
 from slackwater.app.testing.differences import differences
 from slackwater.app.testing.page import load_page
-from slackwater.app.testing.reading import read_cases
 from slackwater.rewrite import RULES
 from slackwater.semantics import Feed, FeedBatch, interpret
 

@@ -27,10 +27,10 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
+from slackwater.algebra.policies import parse_ratio
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.instants import extents_of, instants_of
 from slackwater.algebra.properties.widening import common_type
-from slackwater.algebra.ratios import parse_ratio
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
 from slackwater.errors import QueryError
 

@@ -12,11 +12,11 @@ from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Plan, Scan, Subque
 from slackwater.algebra.properties.widening import with_common_types
 from slackwater.algebra.schema import Schema
 from slackwater.errors import QueryError
+from slackwater.lang.from_clause import Windowing
 from slackwater.lang.parsing.queries import BRACKET
-from slackwater.lang.parsing.source import SourceText
+from slackwater.lang.parsing.source_text import SourceText
 from slackwater.lang.scope import Scope
 from slackwater.lang.selects import SelectBinder
-from slackwater.lang.sources import Windowing
 
 MOST_OPERANDS = 64
 """The most queries combined by set operations, which bounds the depth of a plan."""

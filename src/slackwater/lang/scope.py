@@ -15,7 +15,7 @@ from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.errors import QueryError
 from slackwater.lang.fields import check_path
 from slackwater.lang.parsing.forms import REFORMED, foreign_to, normal, reformed, replaced
-from slackwater.lang.parsing.source import SourceText, mark
+from slackwater.lang.parsing.source_text import SourceText, mark
 
 DEEPEST = 250
 """The most levels of an expression. Deeper trees could exhaust the stack of functions that walk them."""

@@ -44,10 +44,9 @@ from slackwater.semantics import relational
 from slackwater.semantics.arrivals import ArrivalStore, record_store, sequence
 from slackwater.semantics.expressions import scope_of
 from slackwater.semantics.feeds import Clock, Feed
-from slackwater.semantics.frequencies import picked
 from slackwater.semantics.rows import Instant, Marks, Row
 from slackwater.semantics.values import orders
-from slackwater.semantics.windows import boundary_window, extents_of, parts, row_window
+from slackwater.semantics.windows import boundary_window, extents_of, parts, pick_rows, row_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,7 @@ class PlanRun:
                 return relational.project(self.stream(child), items, schema_of(child))
             case Frequency(child=child, every=every, by=by, strict=strict) if not is_jump(plan):
                 part = by_columns(by, schema_of(child))
-                rows = picked(self.stream(child), every, strict, lambda row: row.time, part)
+                rows = pick_rows(self.stream(child), every, strict, lambda row: row.time, part)
                 return self.appearing(plan, rows)
             case Union(left=left, right=right):
                 sides = [
@@ -217,7 +216,7 @@ class PlanRun:
         """
         schema = schema_of(window.child)
         count_by, part = by_columns(window.count_by, schema), by_columns(window.by, schema)
-        rows = picked(self.stream(window.child), window.every, window.strict, lambda row: row.time, count_by)
+        rows = pick_rows(self.stream(window.child), window.every, window.strict, lambda row: row.time, count_by)
         whole = window.every != ONE_TUPLE
         return [Instant(row.time, row, self.numbers[id(plan)], part=part(row), whole=whole) for row in rows]
 

@@ -10,9 +10,9 @@ from rich.text import Text
 from slackwater.app.secrets import mask_errors
 from slackwater.app.testing.answers import Answers, EngineAnswers, interpreted
 from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.case_reader import read_case
 from slackwater.app.testing.differences import Difference, differences
 from slackwater.app.testing.page import FencedBlock, Page
-from slackwater.app.testing.reading import read_case
 from slackwater.app.testing.report import report, report_error
 from slackwater.errors import InputError, SlackwaterError, nearest
 

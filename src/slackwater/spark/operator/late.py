@@ -19,7 +19,7 @@ from slackwater.spark.operator.operator import TICKS
 from slackwater.spark.relation import quoted
 from slackwater.spark.shim.schema import arrow_schema
 from slackwater.spark.watermark.control import CONTROLLED, Reads, with_clock_watermark
-from slackwater.spark.watermark.gauged import with_punctuation
+from slackwater.spark.watermark.gauge import with_punctuation
 from slackwater.spark.watermark.hosts import GAUGE, host_of
 from slackwater.spark.watermark.rows_host import ClockedStream
 

@@ -16,7 +16,7 @@ from slackwater.spark.io.sinks import OnRows, Sink, batch_sink, own_sink
 from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.relation import quoted
 from slackwater.spark.run.sides import Beside
-from slackwater.spark.shim.log import with_log
+from slackwater.spark.shim.spark_log import with_log
 from slackwater.spark.store import Location
 
 Shows = Callable[[str], OnRows | None]

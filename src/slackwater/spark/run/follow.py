@@ -13,7 +13,7 @@ from slackwater.spark.refusals import line_of
 from slackwater.spark.run.progress import Ledger, Progress
 from slackwater.spark.shim.driver import is_stopped
 from slackwater.spark.watermark.accounts import stream_of
-from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.gauge import controls_of
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.steering import Controls
 

@@ -24,7 +24,7 @@ from slackwater.spark.io.sinks import OnRows
 from slackwater.spark.relation import quoted
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.watermark.accounts import stream_of
-from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.gauge import controls_of
 from slackwater.spark.watermark.spec import Spec
 
 FIRST_FILE = 1_600_000_000

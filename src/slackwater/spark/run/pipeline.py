@@ -21,6 +21,7 @@ from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_
 from slackwater.spark.planner.plan import compile_plan, scan_of, session_of
 from slackwater.spark.refusals import is_slow_start, line_of
 from slackwater.spark.relation import quoted
+from slackwater.spark.run.checkpoint import admit, check_folder
 from slackwater.spark.run.delivery import (
     RESULT,
     SIDE,
@@ -32,16 +33,15 @@ from slackwater.spark.run.delivery import (
     plain_delivery,
     slow_start,
 )
-from slackwater.spark.run.guard import admit, check_folder
 from slackwater.spark.run.progress import ANSWER, OUTPUT, TOLD, Ledger, Progress
 from slackwater.spark.run.sides import Beside, Refusing, entries
 from slackwater.spark.run.ticks import Silence, flushing, give, read_ticks, was_flushed
-from slackwater.spark.run.views.log import LogSink
+from slackwater.spark.run.views.view_log import LogSink
 from slackwater.spark.shim.available_now import start_available_now
 from slackwater.spark.store import Location, locate
 from slackwater.spark.watermark.accounts import accounts_after, accounts_kept, stream_of
 from slackwater.spark.watermark.control import Reads
-from slackwater.spark.watermark.gauged import controls_of, seen_metric
+from slackwater.spark.watermark.gauge import controls_of, seen_metric
 from slackwater.spark.watermark.hosts import require_gauge
 from slackwater.spark.watermark.punctuate import Account
 

@@ -20,7 +20,7 @@ from slackwater.spark.planner.fused.changes import refused_by
 from slackwater.spark.shim.workers import is_connect
 from slackwater.spark.watermark.accounts import numbered, stream_of
 from slackwater.spark.watermark.control import READ
-from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.gauge import controls_of
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.rows_host import ACCOUNT
 from slackwater.spark.watermark.statement import Statement

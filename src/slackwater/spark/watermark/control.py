@@ -17,7 +17,7 @@ from slackwater.errors import InputError, nearest
 from slackwater.spark.relation import dataframe_of, quoted
 from slackwater.spark.watermark import policy as policies
 from slackwater.spark.watermark.accounts import control_name
-from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks
+from slackwater.spark.watermark.gauge import FAR, gauged, own_ticks
 from slackwater.spark.watermark.hosts import GAUGE, ROWS, host_of
 from slackwater.spark.watermark.lateness import extents_of
 from slackwater.spark.watermark.rows_host import CLOCK, ClockedStream, punctuation_rows

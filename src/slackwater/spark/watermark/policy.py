@@ -7,8 +7,7 @@ from typing import Any
 from slackwater.algebra.checks import check_cap
 from slackwater.algebra.lengths import ticks_of
 from slackwater.algebra.nodes import Policy
-from slackwater.algebra.policies import effective
-from slackwater.algebra.ratios import parse_ratio
+from slackwater.algebra.policies import effective, parse_ratio
 from slackwater.disorder import ESTIMATORS, Controller, controller
 from slackwater.disorder.source_hold import SourceHold
 from slackwater.errors import InputError, nearest

@@ -26,9 +26,9 @@ from slackwater.spark.store import locate
 from slackwater.spark.watermark.accounts import numbered
 from slackwater.spark.watermark.punctuate import Account, Controlled
 from slackwater.spark.watermark.readings import LISTED, read
-from slackwater.spark.watermark.seen import Seen, Sight
 from slackwater.spark.watermark.spec import Spec
 from slackwater.spark.watermark.state_files import StateFiles
+from slackwater.spark.watermark.statistics import Seen, Sight
 
 ENDED = 8
 """The number of ended queries whose accounts are kept."""

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.errors import InputError, RunError, nearest
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.kafka.client import BROKERS, PREFIX, Client
-from slackwater.spark.io.kafka.reading import has_connector
+from slackwater.spark.io.kafka.stream import has_connector
 from slackwater.spark.options import CHANGELOG, SINK, Option, OptionKind, Options, OptionTable
 from slackwater.spark.relation import quoted
 from slackwater.spark.shim.workers import require_workers

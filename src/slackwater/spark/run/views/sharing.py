@@ -14,7 +14,7 @@ from slackwater.rewrite import rewrite
 from slackwater.spark.planner.fused.fuse import describe
 from slackwater.spark.planner.obstacles import even, obstacles
 from slackwater.spark.planner.ways import Host, way_of
-from slackwater.spark.run.views.reading import kept_plan, over_logs, over_named_logs, views_in
+from slackwater.spark.run.views.plans import kept_plan, over_logs, over_named_logs, views_in
 
 ENOUGH = 2
 """The number of readers from which a view is kept without --views. Larger: more views are computed repeatedly."""

@@ -10,7 +10,7 @@ from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.nodes import Disorder, Frequency, Plan, Policy, Scan, Window
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.errors import QueryError
-from slackwater.lang.parsing.source import SourceText
+from slackwater.lang.parsing.source_text import SourceText
 from slackwater.lang.parsing.syntax import DISORDER_CLAUSES, Bracket, Clause
 from slackwater.lang.scope import Scope
 

@@ -26,9 +26,9 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
 from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.semantics.feeds import BEGINNING, Clock
-from slackwater.spark.run.views.log import punctuation_of
-from slackwater.spark.run.views.reading import log_name, over_named_logs
+from slackwater.spark.run.views.plans import log_name, over_named_logs
 from slackwater.spark.run.views.sharing import optimised, why_not_kept, why_not_read
+from slackwater.spark.run.views.view_log import punctuation_of
 from slackwater.testing.plans import Shape, seeded_case
 
 SECOND = 1_000_000

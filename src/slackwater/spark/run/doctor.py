@@ -18,7 +18,7 @@ from pyspark.sql import SparkSession
 
 from slackwater.errors import SlackwaterError
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.run.guard import reach
+from slackwater.spark.run.checkpoint import reach
 from slackwater.spark.session import local_session
 from slackwater.spark.shim.internals import missing_java, missing_python
 from slackwater.spark.shim.versions import TESTED, unsupported

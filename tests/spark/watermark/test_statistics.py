@@ -5,7 +5,7 @@ import numpy as np
 from slackwater.disorder import controller
 from slackwater.spark.watermark.punctuate import Account, observed
 from slackwater.spark.watermark.readings import Batch, Reading
-from slackwater.spark.watermark.seen import BUCKETS, LATE_ROWS, MIDDLES, Sight, bucket_of
+from slackwater.spark.watermark.statistics import BUCKETS, LATE_ROWS, MIDDLES, Sight, bucket_of
 
 START = 1_700_000_000_000
 
