@@ -58,7 +58,7 @@ def asked_for(dashboard: Dashboard) -> Iterator[None]:
 
 
 def batches(folder: Path, *, watched: bool) -> list[float]:
-    """The seconds of the warm batches of one run."""
+    """Return the seconds of the warm batches of one run."""
     place = Path(tempfile.mkdtemp())
     seconds: list[float] = []
     with ExitStack() as stack:

@@ -30,9 +30,9 @@ class Windowing:
         found = self.clause("WATTR")
         return found.columns[0] if found else None
 
-    def controlled(self, scan: Scan) -> Plan:
+    def add_policy(self, scan: Scan) -> Plan:
         """Return a stream under the disorder policy and the window of its bracket."""
-        return self.windowed(Disorder(scan, self._policy()))
+        return self.add_window(Disorder(scan, self._policy()))
 
     def refuse_control(self, what: str) -> None:
         """Raise if a bracket states disorder control for a source whose rows are in order already."""
@@ -44,7 +44,7 @@ class Windowing:
                     place=self.source.place(found.span),
                 )  # fmt: skip
 
-    def windowed(self, child: Plan) -> Plan:
+    def add_window(self, child: Plan) -> Plan:
         """Return a source under its RANGE, SLIDE and FREQUENCY."""
         range_, slide, frequency = (self.clause(word) for word in ("RANGE", "SLIDE", "FREQUENCY"))
         if slide:

@@ -20,7 +20,7 @@ from slackwater.algebra.policies import effective
 from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
 from slackwater.spark.planner.plan import compile_plan, scan_of, session_of
 from slackwater.spark.refusals import is_slow_start, line_of
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 from slackwater.spark.run.checkpoint import admit, check_folder
 from slackwater.spark.run.delivery import (
     RESULT,
@@ -150,7 +150,7 @@ def _compile(
 def _sample_row(rows: DataFrame, packed: bool) -> Column:
     """Return an aggregate that yields one result row as JSON, with every column as text. Only that row is converted."""
     names = rows.schema[RESULT].dataType.names if packed else rows.columns  # type: ignore[attr-defined]
-    columns = [F.col(f"{RESULT}.{quoted(name)}" if packed else quoted(name)).cast("string") for name in names]
+    columns = [F.col(f"{RESULT}.{quote(name)}" if packed else quote(name)).cast("string") for name in names]
     row = F.to_json(F.struct(*(each.alias(name) for each, name in zip(columns, names, strict=True))))
     return F.first(F.when(F.col(RESULT).isNotNull(), row) if packed else row, ignorenulls=True)
 
