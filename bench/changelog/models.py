@@ -97,12 +97,12 @@ def measured(query, keys):
 
 
 def operators(node):
-    """Every operator but the streams, each before what it reads."""
+    """Return every operator but the streams, each before its inputs."""
     return [each for each in walk(node) if not isinstance(each, Source)]
 
 
 def sent(query, given, options, batch_size):
-    """The rows of a changelog, and how long its answers waited, in ms: of what is not compressed none does."""
+    """Return the rows of a changelog, and how long its answers waited in ms; without compression none waits."""
     options = options if query.edge.key is not None else {name: on for name, on in options.items() if name != "upserts"}
     made = kernel(query, **options)
     given = {name: each for name, each in given.items() if name in made.query.inputs}
@@ -144,7 +144,7 @@ def plot(found):
 
 
 def more(found, mine, other, place):
-    """The cases in which one sends more than another."""
+    """Return the cases in which one model sends more rows than another."""
     cases = [name for name, each in found.items() if each[mine][place] > each[other][place] * 1.0001]
     return ", ".join(cases) or "none"
 

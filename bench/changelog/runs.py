@@ -73,12 +73,12 @@ def joined(left, right):
 
 
 def inputs_of(query):
-    """The names of the streams that a query reads."""
+    """Return the names of the streams that a query reads."""
     return {node.input for node in walk(query) if isinstance(node, Source)}
 
 
 def rows(count, keys, gap, seed=1):
-    """A row every `gap` microseconds."""
+    """Return rows, one every `gap` microseconds."""
     rng = np.random.default_rng(seed)
     times = pa.array(np.arange(1, count + 1) * gap).cast(pa.timestamp("us", "UTC"))
     arrays = [
@@ -95,7 +95,7 @@ def kernel(query, **options):
 
 
 def batches(given: dict[str, pa.RecordBatch], size: int, gap: int) -> Iterator[tuple[dict[str, pa.RecordBatch], int]]:
-    """The streams in batches of so many rows each, punctuated after each batch."""
+    """Return the streams in batches of equal size, with a punctuation after each batch."""
     count = max(each.num_rows for each in given.values())
     for start in range(0, count, size):
         yield {name: each.slice(start, size) for name, each in given.items()}, (start + size) * gap + 1

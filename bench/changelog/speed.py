@@ -63,7 +63,7 @@ def edits(count, keys):
 
 
 def run(query, keys, count=ROWS, size=BATCH, gap=MS, **options):
-    """Rows a second of one core, changes, and what is kept."""
+    """Return the rows per second on one core, the number of changes, and the size of the state."""
     if "E" in inputs_of(query):
         made, given = ChangelogKernel(EnginePlan({"E": EDITS}, query), **options), {"E": edits(count, keys)}
     else:
@@ -81,7 +81,7 @@ def run(query, keys, count=ROWS, size=BATCH, gap=MS, **options):
 
 
 def stored(state):
-    """The state as the next batch finds it: the head from bytes, segments as they were."""
+    """Return the state as the next batch reads it: the head through bytes, segments unchanged."""
     head = state.piece("head")
     return State(State.read(lambda name: head).head, state.stores)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from slackwater.spark.watermark.policy import policy_of
 from slackwater.spark.watermark.punctuate import Controlled
-from slackwater.spark.watermark.readings import ADDED_UP, Batch, Reading, read
+from slackwater.spark.watermark.readings import ADDED_UP, Batch, Reading, read_parts
 
 TASKS = (10, 100, 1_000, 2_000)
 ROWS = 1_000
@@ -38,7 +38,7 @@ def timed(parts: list[bytes]) -> tuple[float, float]:
     event, arrival = rows(0, batch=0)
     controlled.enter(Reading(Batch(ROWS, event, arrival)))
     began = time.process_time()
-    merged = read(parts, in_arrival_order=True)
+    merged = read_parts(parts, in_arrival_order=True)
     between = time.process_time()
     controlled.enter(merged)
     return between - began, time.process_time() - began
@@ -47,7 +47,7 @@ def timed(parts: list[bytes]) -> tuple[float, float]:
 def peak(parts: list[bytes]) -> int:
     """Return the bytes that merging takes beyond what was sent."""
     tracemalloc.start()
-    read(parts, in_arrival_order=True)
+    read_parts(parts, in_arrival_order=True)
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return most

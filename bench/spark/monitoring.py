@@ -21,7 +21,7 @@ from rich.console import Console
 
 from bench.spark.overhead import write_files
 from slackwater.app.live.watch import Watch
-from slackwater.app.monitor.log import ProgressLog
+from slackwater.app.monitor.progress_log import ProgressLog
 from slackwater.app.run import Conditions, run
 from slackwater.dashboard.process import Dashboard
 from slackwater.lang import parse_script
@@ -58,7 +58,7 @@ def asked_for(dashboard: Dashboard) -> Iterator[None]:
 
 
 def batches(folder: Path, *, watched: bool) -> list[float]:
-    """The seconds of the warm batches of one run."""
+    """Return the seconds of the warm batches of one run."""
     place = Path(tempfile.mkdtemp())
     seconds: list[float] = []
     with ExitStack() as stack:

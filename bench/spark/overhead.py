@@ -48,7 +48,7 @@ class Measured:
 
 
 def write_files(folder: Path, rows: int, files: int, seed: int = 1) -> list[np.ndarray]:
-    """The stream as Parquet and as CSV: 20,000 rows a second with exponential delays; gives the event times."""
+    """Write the stream as Parquet and CSV, 20,000 rows a second with exponential delays; return the event times."""
     rng = np.random.default_rng(seed)
     arrival = 1_700_000_000_000_000 + np.cumsum(rng.exponential(50, rows * files)).astype(np.int64)
     event = arrival - rng.exponential(2e6, rows * files).astype(np.int64)
@@ -71,7 +71,7 @@ def write_files(folder: Path, rows: int, files: int, seed: int = 1) -> list[np.n
 
 
 def fixed_delay(batches: list[np.ndarray], share: float) -> str:
-    """The delay behind the newest time at which a plain watermark makes this share of rows late."""
+    """Return the delay at which a plain watermark makes this share of rows late."""
     newest = np.maximum.accumulate([batch.max() for batch in batches])
     behind = np.concatenate([before - batch for before, batch in zip(newest[:-1], batches[1:], strict=True)])
     rows = sum(map(len, batches))
@@ -85,7 +85,7 @@ def windowed(df: DataFrame) -> DataFrame:
 
 
 def run(stream: DataFrame, measured: Measured) -> float:
-    """One run over all files; gives the late share that control counted, 0 without control."""
+    """Run over all files once; return the share of late rows that the controller counted, 0 without one."""
     checkpoint = tempfile.mkdtemp()
     before = processor_seconds()
     write = windowed(stream).writeStream.format("noop").option("checkpointLocation", checkpoint)
@@ -99,7 +99,7 @@ def run(stream: DataFrame, measured: Measured) -> float:
 
 
 def _read_files(event: Mapping[str, Any]) -> bool:
-    """Whether a batch read anything. Spark does not count the rows of a plan that reads a source twice."""
+    """Return whether a batch read a file. Spark does not count the rows of a plan that reads a source twice."""
     return any(each["startOffset"] != each["endOffset"] for each in event["sources"])
 
 

@@ -37,7 +37,7 @@ GOAL = 20_000
 
 
 def changes(number: int, size: int, keys: int) -> pa.Table:
-    """One batch: a tenth are deletes, a tenth of the others end by themselves two batches later."""
+    """Return a batch of changes: a tenth are deletes; a tenth of the others expire two batches later."""
     rng = np.random.default_rng(number)
     start = np.sort(rng.integers(number * 1_000_000, (number + 1) * 1_000_000, size))
     ended = rng.random(size) < 0.1
@@ -57,7 +57,7 @@ def changes(number: int, size: int, keys: int) -> pa.Table:
 
 
 def rate(name: str, write: Callable[[pa.Table, WrittenBatch], None], batches: int, size: int, keys: int) -> float:
-    """Rows a second, the first batch apart, which finds an empty table. Under one name a batch is written once."""
+    """Return rows per second without the first batch, which finds an empty table. A batch is written once per name."""
     tables = [changes(number, size, keys) for number in range(batches + 1)]
     write(tables[0], WrittenBatch(name, "run", 0))
     began = time.perf_counter()
@@ -67,7 +67,7 @@ def rate(name: str, write: Callable[[pa.Table, WrittenBatch], None], batches: in
 
 
 def check(connection: psycopg.Connection, batches: int, size: int, keys: int) -> None:
-    """What was timed was done: all rows were added, and the table has the live rows that a dictionary has."""
+    """Check the result of a timed run: all rows were added, and the table has the live rows of a dictionary."""
     live: dict[int, tuple[int, float]] = {}
     for number in range(batches + 1):
         table = changes(number, size, keys)
@@ -81,7 +81,7 @@ def check(connection: psycopg.Connection, batches: int, size: int, keys: int) ->
 
 
 def one_by_one(server: Server, table: str) -> Callable[[pa.Table, WrittenBatch], None]:
-    """The same upserts and deletes, one statement per row, one transaction per batch."""
+    """Write the same upserts and deletes with one statement per row and one transaction per batch."""
     names = [field.name for field in FIELDS]
     new = ", ".join(f"{name} = EXCLUDED.{name}" for name in names[1:])
     slots = ", ".join(["%s"] * len(names))

@@ -39,7 +39,7 @@ def keep_freed_memory():
 
 
 def ordered_rows():
-    """A row a millisecond."""
+    """Return rows in order, one per millisecond."""
     rng = np.random.default_rng(1)
     times = pa.array(np.arange(ROWS) * MS).cast(pa.timestamp("us", "UTC"))
     keys = pa.array(rng.integers(0, KEYS, ROWS).astype(np.int32))
@@ -47,7 +47,7 @@ def ordered_rows():
 
 
 def disordered_rows():
-    """The same rows as they come if each is up to `LATEST` late."""
+    """Return the same rows as they arrive if each is up to `LATEST` late."""
     given = ordered_rows()
     late = np.random.default_rng(2).integers(0, LATEST, ROWS)
     return given.take(pa.array(np.argsort(np.arange(ROWS) + late, kind="stable")))
@@ -67,7 +67,7 @@ def average(grouped):
 
 
 def pushed(length, every, grouped):
-    """One kernel: the window is evaluated at every n-th row, and knows which rows it will need."""
+    """Return one kernel whose window is evaluated at every n-th row, and which keeps only the rows that it needs."""
     fused = kernel([window(tuples(length), tuples(every)), average(grouped)])
     return lambda given: drive(fused, given)
 
@@ -78,7 +78,7 @@ def mixed(span, every, grouped):
 
 
 def drive(fused, given):
-    """Every batch of a stream through one kernel, and its answers."""
+    """Run every batch of a stream through one kernel and return its answers."""
     state, found = fused.init(), []
     for batch, punctuation in given:
         state, output = fused.step(state, batch, punctuation)
@@ -87,7 +87,7 @@ def drive(fused, given):
 
 
 def by_window_id(length, every, grouped):
-    """Rows in order, each tagged with the ids of its windows, then an aggregate per id that ends with its window."""
+    """Return kernels that tag each row with the ids of its windows and aggregate per id until the window ends."""
     ordered, tallied = kernel([]), kernel([window(ticks(1), ticks(1)), average(grouped)])
 
     def run(given):
@@ -104,7 +104,7 @@ def by_window_id(length, every, grouped):
 
 
 def tagged(ordered, before, length, every):
-    """A copy of each row for each of its windows, their ids as times. Window i ends at row i * every."""
+    """Return a copy of each row for each of its windows, with their ids as times. Window i ends at row i * every."""
     number = np.arange(before + 1, before + 1 + ordered.num_rows)
     first, after = -(-number // every), -(-(number + length) // every)
     copies = np.maximum(after - first, 0)

@@ -62,7 +62,7 @@ class PNodes:
 
 
 def run(contender, window, batch, event, arrival):
-    """Rows a second, a digest of what came out, and what a batch writes."""
+    """Return the rows per second, a digest of the output, and the bytes that a batch writes."""
     store, digest, spent = contender(window, batch), 0, 0.0
     starts = range(0, len(event), batch)
     for start in starts:

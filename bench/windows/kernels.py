@@ -88,7 +88,7 @@ KINDS = {
 
 
 def rows(keys, count=ROWS, first=0, seed=1):
-    """A row a millisecond, each up to 50 ms late."""
+    """Return rows, one per millisecond, each up to 50 ms late."""
     rng = np.random.default_rng(seed)
     times = (np.arange(first, first + count) - rng.integers(0, 50, count)) * MS
     arrays = [pa.array(rng.integers(0, keys, count).astype(np.int32)), pa.array(rng.random(count) * 100)]
@@ -100,7 +100,7 @@ def kernel(steps):
 
 
 def run(steps, keys):
-    """Rows a second of one core, rows out, and what is kept."""
+    """Return the rows per second on one core, the rows of the output, and the size of the state."""
     fused, given, out = kernel(steps), rows(keys), 0
     state = fused.init()
     started = time.process_time()
@@ -112,7 +112,7 @@ def run(steps, keys):
 
 
 def stored(state):
-    """The state as the next batch finds it: the head from bytes, segments as they were."""
+    """Return the state as the next batch reads it: the head through bytes, segments unchanged."""
     head, segments = state.piece("head"), {}
     found = State.read(lambda name: head if name == "head" else segments[name])
     return State(found.head, state.stores)

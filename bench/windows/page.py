@@ -43,7 +43,7 @@ everything included, at 1,000 rows a second of stream time.
 
 
 def write(plain, grouped, late, costs):
-    """The page, with a plot of each figure."""
+    """Write the page, with a plot of each figure."""
     most = max(max(found.values()) for found in (plain, grouped, *late))
     page(
         "csql-figures-3-to-5",

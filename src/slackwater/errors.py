@@ -21,7 +21,7 @@ class Place:
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}"
 
-    def underlined(self) -> str:
+    def underline(self) -> str:
         """Return the line with the characters underlined; a very long line is shown in part."""
         first = max(0, self.column - 61) if len(self.text) > 120 else 0
         shown = self.text[first : first + 120]
@@ -81,7 +81,7 @@ class SlackwaterError(Exception):
         problem = self.problem
         lines = [f"{problem.code}: {problem.message}"]
         if problem.place:
-            lines += [f"  at {problem.place}", problem.place.underlined()]
+            lines += [f"  at {problem.place}", problem.place.underline()]
         if problem.expected:
             lines.append(f"  expected: {problem.expected}")
         if problem.hint:

@@ -2,7 +2,15 @@
 
 import pytest
 
-from slackwater.algebra.expressions import columns, conjunction, conjuncts, parsed, renamed, spark_type, typed
+from slackwater.algebra.expressions import (
+    columns,
+    conjunction,
+    conjuncts,
+    parse_expr,
+    replace_columns,
+    spark_type,
+    type_expr,
+)
 from slackwater.algebra.schema import UNKNOWN, Expr, Field, Schema
 from slackwater.errors import QueryError
 
@@ -68,17 +76,17 @@ EXPRESSIONS = [
 @pytest.mark.spark
 def test_types_are_those_that_spark_gives(spark):
     frame = spark.createDataFrame([], ", ".join(f"`{field.name}` {field.type}" for field in SCHEMA))
-    ours = {sql: typed(parsed(sql), SCHEMA).type for sql in EXPRESSIONS}
-    theirs = {sql: frame.selectExpr(typed(parsed(sql), SCHEMA).sql).dtypes[0][1] for sql in EXPRESSIONS}
+    ours = {sql: type_expr(parse_expr(sql), SCHEMA).type for sql in EXPRESSIONS}
+    theirs = {sql: frame.selectExpr(type_expr(parse_expr(sql), SCHEMA).sql).dtypes[0][1] for sql in EXPRESSIONS}
     assert ours == theirs
 
 
 def test_a_function_that_only_spark_knows_is_left_to_spark():
-    assert typed(parsed("my_own(i)"), SCHEMA).type == UNKNOWN
+    assert type_expr(parse_expr("my_own(i)"), SCHEMA).type == UNKNOWN
 
 
 def test_names_are_spelled_as_declared():
-    assert typed(parsed("I + `GROUP`"), SCHEMA).sql == "i + `Group`"
+    assert type_expr(parse_expr("I + `GROUP`"), SCHEMA).sql == "i + `Group`"
 
 
 def test_columns_are_named_once():
@@ -98,7 +106,7 @@ def test_a_part_that_binds_less_is_put_in_brackets():
 
 
 def test_renaming_to_an_expression_keeps_precedence():
-    assert renamed(Expr("x * 2", "int"), lambda _: parsed("a + 1")).sql == "(a + 1) * 2"
+    assert replace_columns(Expr("x * 2", "int"), lambda _: parse_expr("a + 1")).sql == "(a + 1) * 2"
 
 
 @pytest.mark.parametrize("wrong", ["integerr", "", "int int", "select", "decimal(", "array<"])
@@ -109,9 +117,9 @@ def test_what_is_no_type(wrong: str):
 
 def test_nesting_without_end_is_an_error():
     with pytest.raises(QueryError, match="SW-101"):
-        parsed("(" * 5000 + "1" + ")" * 5000)
+        parse_expr("(" * 5000 + "1" + ")" * 5000)
 
 
 @pytest.mark.parametrize("name", ["été", "E__été", "prénom", "ключ"])
 def test_a_name_with_letters_beyond_ascii_is_quoted_as_spark_reads_no_other(name: str):
-    assert renamed(Expr("x > 1", "boolean"), lambda _: name).sql == f"`{name}` > 1"
+    assert replace_columns(Expr("x > 1", "boolean"), lambda _: name).sql == f"`{name}` > 1"

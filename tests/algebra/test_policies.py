@@ -3,8 +3,7 @@
 import pytest
 
 from slackwater.algebra.nodes import Policy
-from slackwater.algebra.policies import effective, in_words
-from slackwater.algebra.ratios import parse_ratio
+from slackwater.algebra.policies import effective, in_words, parse_ratio
 from slackwater.errors import QueryError
 
 

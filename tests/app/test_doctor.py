@@ -10,8 +10,7 @@ import pytest
 from rich.console import Console
 
 from slackwater.app.doctor import doctor
-from slackwater.spark.run import checks
-from slackwater.spark.run.checks import find_checkpoint, find_java, find_spark
+from slackwater.spark.run.doctor import Finding, find_checkpoint, find_java, find_spark
 
 
 def told(checkpoint: Path) -> tuple[bool, str]:
@@ -42,7 +41,7 @@ def test_a_java_that_is_missing_or_old_is_told(monkeypatch: pytest.MonkeyPatch, 
     java.parent.mkdir()
     java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
     java.chmod(0o755)
-    assert find_java() == checks.Finding(False, f"Java 11.0.2 at {java}", find_java().hint)
+    assert find_java() == Finding(False, f"Java 11.0.2 at {java}", find_java().hint)
     assert "17 or newer" in find_java().hint
     monkeypatch.delenv("JAVA_HOME")
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -16,7 +16,7 @@ from rich.console import Console
 from slackwater.algebra.catalog import Script
 from slackwater.app.dry_run import check_pipelines, check_script, drop_unused_declarations, dry_run
 from slackwater.app.live.watch import Watch
-from slackwater.app.monitor.log import ProgressLog
+from slackwater.app.monitor.progress_log import ProgressLog
 from slackwater.app.plans.documents import document_of, script_of
 from slackwater.app.plans.explain import write_plans
 from slackwater.app.plans.formats import Format
@@ -249,7 +249,7 @@ def test_a_run_reads_each_stream_and_compiles_each_plan_once(spark, tmp_path: Pa
         monkeypatch.setattr(f"{module}.{name}", lambda *given, **named: calls.append(name) or real(*given, **named))
 
     counting("slackwater.spark.run.pipeline", "compile_plan")
-    counting("slackwater.spark.run.formats", "compile_plan")
+    counting("slackwater.spark.run.dry_run", "compile_plan")
     counting("slackwater.spark.io.streams", "read_stream")
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.json").write_text(json.dumps({"level": 1.5, "at": "2026-01-01T10:00:00"}))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from slackwater.spark.watermark.seen import bucket_of
+from slackwater.spark.watermark.statistics import bucket_of
 
 START = 1_794_970_000_000
 

@@ -31,7 +31,7 @@ Given = tuple[tuple[Mapping[str, Any], ...], int]
 def given_by(feed: Feed, flush: bool = True) -> list[Given]:
     """Return the rows and the punctuation of each batch. A flush adds an empty batch at the end of time."""
     clock = Clock.of([batch.punctuation for batch in feed.batches], len(feed.batches))
-    clock = clock.ended(END_OF_TIME, 0) if flush else clock
+    clock = clock.add_flush(END_OF_TIME, 0) if flush else clock
     batches = [*(batch.rows for batch in feed.batches), *([()] if flush else [])]
     return [(rows, clock.at(number)) for number, rows in enumerate(batches)]
 

@@ -11,9 +11,9 @@ from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Scan, Union, walk
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.app.testing.answers import EngineAnswers, tables_of
 from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.case_reader import read_cases
 from slackwater.app.testing.differences import differences
 from slackwater.app.testing.page import load_page
-from slackwater.app.testing.reading import read_cases
 from slackwater.engine.fused import Fused
 from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Answer, interpret

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.running import close, plain_rows
 
-from slackwater.algebra.expressions import parsed, typed
+from slackwater.algebra.expressions import parse_expr, type_expr
 from slackwater.algebra.schema import Field, Schema
 from slackwater.engine.columns.types import arrow_type
 from slackwater.engine.expressions.evaluate import evaluate
@@ -66,7 +66,7 @@ a > '1' ; '-2' <= a ; x < '1.5' ; a = '2' ; ts >= '1970-01-01T00:00:01Z' ; NULLI
 a IN (1, '2') ; p = 'true' ; CASE a WHEN '1' THEN 'one' END ; a <=> '1' ; s = '12' AND s > 9 ; s <> '12' OR s > 9
 TRY_CAST(s AS DOUBLE) ; TRY_CAST(s AS BOOLEAN) ; TRY_CAST(s AS TIMESTAMP) ; TRY_CAST(s AS DECIMAL(3, 1))
 """.replace("\n", ";").split(";")
-TRIED = {text.strip(): typed(parsed(text), SCHEMA) for text in EXPRESSIONS if text.strip()}
+TRIED = {text.strip(): type_expr(parse_expr(text), SCHEMA) for text in EXPRESSIONS if text.strip()}
 TREES = {text: tree_of(expr, SCHEMA) for text, expr in TRIED.items()}
 KINDS = pa.schema([(each.name, arrow_type(each.type)) for each in SCHEMA])
 
@@ -88,7 +88,7 @@ def test_what_holds_the_sign_of_an_operator_is_tried_whole(sql: str):
 
 def over_integers(sql: str, a: list[int | None], b: list[int | None]) -> list[object]:
     rows = pa.record_batch({"a": pa.array(a, pa.int32()), "b": pa.array(b, pa.int32())})
-    found: list[object] = evaluate(tree_of(typed(parsed(sql), SCHEMA), SCHEMA), rows).to_pylist()
+    found: list[object] = evaluate(tree_of(type_expr(parse_expr(sql), SCHEMA), SCHEMA), rows).to_pylist()
     return found
 
 

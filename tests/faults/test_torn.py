@@ -15,7 +15,7 @@ from slackwater.errors import SlackwaterError
 from slackwater.lang import parse_script
 from slackwater.rewrite import rewrite
 from slackwater.spark.io.streams import read_streams
-from slackwater.spark.run.guard import admit
+from slackwater.spark.run.checkpoint import admit
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.store import Location
 

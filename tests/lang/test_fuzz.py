@@ -12,7 +12,7 @@ from slackwater.algebra.catalog import Catalog
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script, print_query
 from slackwater.lang.parsing.lexing import tokens_of
-from slackwater.lang.parsing.source import SourceText
+from slackwater.lang.parsing.source_text import SourceText
 
 SEED = 20240229
 WORDS = [

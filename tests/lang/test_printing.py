@@ -17,7 +17,7 @@ from slackwater.algebra.schema import Expr
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script, print_query
 from slackwater.lang.parsing.lexing import tokens_of
-from slackwater.lang.parsing.source import SourceText
+from slackwater.lang.parsing.source_text import SourceText
 
 KEYWORDS = {
     *(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from slackwater.app.testing.answers import interpreted
+from slackwater.app.testing.answers import answer_by_interpreter
 from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.case_reader import read_cases
 from slackwater.app.testing.differences import differences
 from slackwater.app.testing.page import load_page
-from slackwater.app.testing.reading import read_cases
 from slackwater.rewrite import RULES
 from slackwater.semantics import Feed, FeedBatch, interpret
 
@@ -40,7 +40,7 @@ def test_both_sides_answer_as_printed_and_differ(title: str):
     left, right = REFUTED[title]
     assert left.feeds == right.feeds
     for side in (left, right):
-        assert differences(side, interpreted(side)) == []
+        assert differences(side, answer_by_interpreter(side)) == []
     assert result(left, left.feeds) != result(right, right.feeds)
 
 

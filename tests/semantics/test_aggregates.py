@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from slackwater.algebra.expressions import parsed
+from slackwater.algebra.expressions import parse_expr
 from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import QueryError
 from slackwater.semantics.aggregates import add_row, new_fold
@@ -24,9 +24,9 @@ CALLS = [
 
 
 def fold(call: str, rows):
-    made = new_fold(parsed(call))
+    made = new_fold(parse_expr(call))
     for values in rows:
-        add_row(made, parsed(call), scope_of(SCHEMA), Row(values, 0))
+        add_row(made, parse_expr(call), scope_of(SCHEMA), Row(values, 0))
     return made
 
 
@@ -83,7 +83,7 @@ def test_nan_is_the_greatest():
 
 def test_an_aggregate_without_meaning_here_is_an_error():
     with pytest.raises(QueryError):
-        new_fold(parsed("PERCENTILE(v, 0.5)"))
+        new_fold(parse_expr("PERCENTILE(v, 0.5)"))
 
 
 VALUES = st.tuples(st.sampled_from([0.1, 0.5, 1.5, 4.0, -2.25, None]), st.sampled_from([1, 2, 3, None]))

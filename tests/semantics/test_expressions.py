@@ -5,12 +5,12 @@ from decimal import Decimal
 
 import pytest
 
-from slackwater.algebra.expressions import parsed, typed
+from slackwater.algebra.expressions import parse_expr, type_expr
 from slackwater.algebra.schema import Field, Schema
 from slackwater.errors import QueryError, RunError
 from slackwater.semantics.expressions import value_of
 from slackwater.semantics.rows import Marks, Row
-from slackwater.semantics.values import compared, order
+from slackwater.semantics.values import compare, order
 
 SCHEMA = Schema(
     (
@@ -27,7 +27,7 @@ ROW = Row((7, -2, 2.5, "tide", 90_000_000, None, True), 0, marks=Marks(row_time=
 
 
 def value(sql: str):
-    return value_of(typed(parsed(sql), SCHEMA), SCHEMA, ROW)
+    return value_of(type_expr(parse_expr(sql), SCHEMA), SCHEMA, ROW)
 
 
 VALUES = [
@@ -138,6 +138,6 @@ def test_what_has_no_meaning_here_is_an_error(sql: str):
 
 
 def test_nan_equals_itself_and_is_the_greatest():
-    assert compared(math.nan, math.nan) == 0
-    assert compared(math.nan, math.inf) == 1
+    assert compare(math.nan, math.nan) == 0
+    assert compare(math.nan, math.inf) == 1
     assert [order(each) for each in sorted([math.nan, 1.0, None], key=order)] == [(0,), (1, 1.0), (2,)]

@@ -1,6 +1,7 @@
 """EMIT CHANGES replayed as a table is, at every point in time, the query over the rows that live then."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from hypothesis import given, settings
@@ -29,8 +30,7 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
 from slackwater.semantics import Answer, Feed, interpret, relational
-from slackwater.semantics.changelog.replay import table_at
-from slackwater.semantics.rows import Row
+from slackwater.semantics.rows import Change, Row, Value
 from slackwater.semantics.values import orders
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
@@ -121,6 +121,14 @@ def slowest(feeds: dict[str, Feed]) -> dict[str, Feed]:
         name: Feed(tuple(type(batch)(batch.rows, mark) for batch, mark in zip(batches, least, strict=True)))
         for name, batches in padded.items()
     }
+
+
+def table_at(changes: Sequence[Change], time: int) -> list[Mapping[str, Value]]:
+    """Return the rows that live at a point in time: begun, and neither expired nor deleted."""
+    begun = [change for change in changes if change.valid_from <= time]
+    deleted = {change.number for change in begun if change.type == "delete"}
+    inserts = (change for change in begun if change.type == "insert" and change.number not in deleted)
+    return [each.row for each in inserts if each.valid_to is None or each.valid_to > time]
 
 
 def moments(answer: Answer) -> list[int]:

@@ -63,7 +63,7 @@ def test_a_home_that_cannot_be_written_costs_the_history_alone(typed, tmp_path):
 
 
 def test_a_query_shows_rows_late_rows_and_its_account(spark, tmp_path):
-    """A query that is not endless ends by itself. Ctrl-C stops a run in `tests/app/test_interrupts.py`."""
+    """A query that is not endless ends by itself. Ctrl-C stops a run in `tests/app/live/test_interrupts.py`."""
     (tmp_path / "rows").mkdir()
     for number, second in enumerate((10, 30, 12, 40)):
         file = tmp_path / "rows" / f"{number}.json"

@@ -24,7 +24,7 @@ from slackwater.semantics import Answer, Feed, FeedBatch, interpret
 from slackwater.spark.planner import plan as planning
 from slackwater.spark.shim.schema import arrow_schema
 from slackwater.spark.watermark.control import CLOCK
-from slackwater.spark.watermark.readings import read
+from slackwater.spark.watermark.readings import read_parts
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TIMESTAMP = pa.timestamp("us", "UTC")
@@ -40,7 +40,7 @@ class Punctuations:
         self.lost = 0
 
     def step(self, batch: int, readings: list[bytes]) -> None:
-        self.lost += read(readings, in_arrival_order=True).lost
+        self.lost += read_parts(readings, in_arrival_order=True).lost
         mark = self.latest[min(batch, len(self.latest) - 1)] // 1_000
         self.answer = f"{mark} 0 0 0"
 

@@ -24,8 +24,8 @@ from slackwater.spark.session import (
     require_state_store,
     spread_over_cluster,
 )
-from slackwater.spark.shim import log, workers
-from slackwater.spark.shim.log import new_log, with_log
+from slackwater.spark.shim import spark_log, workers
+from slackwater.spark.shim.spark_log import new_log, with_log
 from slackwater.spark.store import Location
 
 
@@ -41,9 +41,9 @@ def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def loggers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Start a test without a log, and restore PySpark's loggers afterwards."""
-    monkeypatch.setattr(log, "_logs", [])
-    monkeypatch.setattr(log, "_named", set())
-    found = [logging.getLogger("py4j"), *map(PySparkLogger.getLogger, log.QUERY_LOGGERS)]
+    monkeypatch.setattr(spark_log, "_logs", [])
+    monkeypatch.setattr(spark_log, "_named", set())
+    found = [logging.getLogger("py4j"), *map(PySparkLogger.getLogger, spark_log.QUERY_LOGGERS)]
     for each in found:
         monkeypatch.setattr(each, "handlers", [])
     yield
@@ -65,7 +65,7 @@ def test_what_spark_says_is_written_through_nobody_elses_link(shared: Path):
 def test_what_pyspark_logs_is_written_to_the_same_file(shared: Path, capfd: pytest.CaptureFixture[str]):
     with new_log() as file:
         file.write(b"first\n")
-    for name in log.QUERY_LOGGERS:
+    for name in spark_log.QUERY_LOGGERS:
         PySparkLogger.getLogger(name).error("refused")
     logging.getLogger("py4j.clientserver").warning("lost")
     (path,) = (each for each in shared.glob("slackwater-spark-*") if not each.is_symlink())
@@ -78,14 +78,14 @@ def test_a_log_is_kept_if_an_error_names_it(shared: Path):
     assert with_log("check it") == "check it"  # in a session that somebody else has made
     with new_log():
         pass
-    (path,) = log._logs
-    log._remove(path)
+    (path,) = spark_log._logs
+    spark_log._remove(path)
     assert not path.exists()
     with new_log():
         pass
-    path = log._logs[-1]
+    path = spark_log._logs[-1]
     assert with_log("check it") == f"check it; Spark's log is {path}"
-    log._remove(path)
+    spark_log._remove(path)
     assert path.exists()
 
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from slackwater.app.live.watch import Watch
 from slackwater.app.run import Conditions, run
 from slackwater.lang import parse_script
-from slackwater.spark.run.guard import FORMAT
+from slackwater.spark.run.checkpoint import FORMAT
 
 KEPT, ABOUT = ("check", "views"), "about.json"
 """What is kept: folders, without Hadoop's checksums, which it can do without, and a file about them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.upgrades.pipelines import FIRST, SECOND, answers, arrive, finish, kept_file, unpack
 
-from slackwater.spark.run.guard import FORMAT, OLDEST_FORMAT
+from slackwater.spark.run.checkpoint import FORMAT, OLDEST_FORMAT
 
 MOST = 300_000
 """Bytes of a kept checkpoint."""

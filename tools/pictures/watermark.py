@@ -34,7 +34,7 @@ class Row:
 
     @property
     def is_lost(self) -> bool:
-        """Whether its window was answered in an earlier batch; one that is answered in its own batch has it."""
+        """Return whether the window of a row was answered in a batch before the row's own."""
         if self.event is None or self.batch == 0:
             return False
         return (self.event // WINDOW + 1) * WINDOW <= WATERMARKS[self.batch - 1]

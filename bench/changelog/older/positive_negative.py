@@ -26,11 +26,11 @@ class Edge(NamedTuple):
         return cls(list(names), sorted(events, key=lambda event: event[:2]))
 
     def sent(self, now):
-        """How many tuples have been sent before a time."""
+        """Return how many tuples were sent before a time."""
         return sum(event.time < now for event in self.events)
 
     def delays(self, now):
-        """A result is sent when it begins."""
+        """Return the delay of each result: none, since it is sent when it begins."""
         return [0 for event in self.events if event.sign > 0 and event.time < now]
 
     def table(self, time):
@@ -47,12 +47,12 @@ class PositiveNegative(Model):
         return Edge.of(names, [Event(time, 1, row) for time, row in rows])
 
     def window(self, step, below):
-        """What makes negatives: each row once more when it leaves."""
+        """Return the rows and their negatives: each row is sent once more when it leaves the window."""
         length = step.range.amount
         return Edge.of(below.names, [*below.events, *(Event(e.time + length, -1, e.row) for e in below.events)])
 
     def join(self, node, left, right):
-        """At a moment what goes meets what was there, then what comes meets what is there."""
+        """Join two logs: at each time, rows that leave are matched first, then rows that arrive."""
         sides = left, right
         trees = [[pair[side] for pair in node.on] for side in (0, 1)]
         there = defaultdict(Counter), defaultdict(Counter)
@@ -69,7 +69,7 @@ class PositiveNegative(Model):
         return Edge.of(names, [each for each in sent if rest is None or values([rest], names, each.row)[0]])
 
     def aggregate(self, step, below):
-        """At each input of a group its value, as in APAS 3.2."""
+        """Return the value of a group at each of its inputs, as in APAS 3.2."""
         group, calls = [item.tree for item in step.group], step.calls
         trees = arguments_of(calls)
         groups, shown, sent = defaultdict(lambda: Members(calls)), {}, []
@@ -102,7 +102,7 @@ class PositiveNegative(Model):
 
 
 def replaced(shown, key, row, time, always=False):
-    """The events that make a result of what was shown for a key; none if it stays the same, but where `always`."""
+    """Return the events that replace the shown result of a key; none if it is unchanged, unless `always`."""
     before = shown.pop(key, None)
     if row is not None:
         shown[key] = row

@@ -39,18 +39,18 @@ class Edge(NamedTuple):
         return cls(list(names), sorted(tuples, key=lambda each: each[:2]))
 
     def sent(self, now):
-        """How many tuples have been sent before a time."""
+        """Return how many tuples were sent before a time."""
         return sum(each.sent < now for each in self.tuples)
 
     def delays(self, now):
-        """How long after its start each was sent; one that was known before is told at its start."""
+        """Return how long after its start each tuple was sent; tuples known earlier are sent at their start."""
         return [max(0, each.sent - each.start) for each in self.tuples if each.sent < now]
 
     def table(self, time):
         return Counter(each.row for each in self.tuples if each.start <= time < each.end)
 
     def complete(self):
-        """From a time to the one at which all that begins before it has been sent."""
+        """Map a time to the time at which every tuple that begins before it was sent."""
         starts = [each.start for each in self.tuples]
         latest = list(accumulate((each.sent for each in self.tuples), max))
         return lambda time: max(time, latest[place - 1]) if (place := bisect_left(starts, time)) else time
@@ -66,7 +66,7 @@ class Temporal(Model):
         return Edge.of(below.names, cut)
 
     def join(self, node, left, right):
-        """Each with those of the other side that began before it and have not ended."""
+        """Join each tuple with the tuples of the other side that began before it and still live."""
         sides = left, right
         trees = [[pair[side] for pair in node.on] for side in (0, 1)]
         there, sent = (defaultdict(list), defaultdict(list)), []
@@ -82,7 +82,7 @@ class Temporal(Model):
         return Edge.of(names, [each for each in sent if rest is None or values([rest], names, each.row)[0]])
 
     def aggregate(self, step, below):
-        """A value of a group for each stretch between two of its inputs, or ends of these, as in APAS 3.2."""
+        """Return a value of a group for each interval between its inputs and their ends, as in APAS 3.2."""
         group, calls = [item.tree for item in step.group], step.calls
         trees = arguments_of(calls)
         keyed = [

@@ -18,7 +18,7 @@ BINARY = {
 
 
 def value(tree, row):
-    """An expression over a row, given by the names of its columns."""
+    """Return the value of an expression over a row, which maps column names to values."""
     match tree:
         case ["column", name]:
             return row[name]
@@ -57,7 +57,7 @@ class Members:
         self.sums = [total + sign * (each or 0) for total, each in zip(self.sums, arguments, strict=True)]
 
     def results(self):
-        """The value of each call; None of no rows."""
+        """Return the value of each call; None if there are no rows."""
         if not self.rows:
             return None
         return tuple(self.result(place, function) for place, function in enumerate(self.functions))
@@ -74,5 +74,5 @@ class Members:
 
 
 def arguments_of(calls):
-    """One expression for each call; COUNT(*) has none of its own."""
+    """Return the argument of each call; COUNT(*) has none."""
     return [call.arguments[0] if call.arguments else ("literal", None, "void") for call in calls]

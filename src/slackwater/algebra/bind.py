@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from slackwater.algebra.expressions import parsed, typed
+from slackwater.algebra.expressions import parse_expr, type_expr
 from slackwater.algebra.nodes import (
     Aggregate,
     Emit,
@@ -64,7 +64,7 @@ def _bound(plan: Plan, lookup: Lookup) -> Plan:
 
 
 def _typed(expr: Expr, schema: Schema) -> Expr:
-    return typed(parsed(expr.sql), schema)
+    return type_expr(parse_expr(expr.sql), schema)
 
 
 def _items(items: tuple[Item, ...], schema: Schema) -> tuple[Item, ...]:

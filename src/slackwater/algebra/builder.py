@@ -31,7 +31,7 @@ from slackwater.algebra.nodes import (
     Union,
     Window,
 )
-from slackwater.algebra.ratios import parse_ratio
+from slackwater.algebra.policies import parse_ratio
 from slackwater.algebra.schema import UNKNOWN, Expr
 from slackwater.errors import QueryError
 

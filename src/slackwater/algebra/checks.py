@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from slackwater.algebra.expressions import aggregates, columns, is_aggregate, nested_aggregates, parsed
+from slackwater.algebra.expressions import aggregates, columns, is_aggregate, nested_aggregates, parse_expr
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -27,10 +27,10 @@ from slackwater.algebra.nodes import (
     inputs,
     walk,
 )
+from slackwater.algebra.policies import parse_ratio
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.instants import extents_of, instants_of
 from slackwater.algebra.properties.widening import common_type
-from slackwater.algebra.ratios import parse_ratio
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
 from slackwater.errors import QueryError
 
@@ -261,7 +261,7 @@ def _check_references(by: tuple[str, ...], schema: Schema) -> None:
 
 def _check_condition(condition: Expr, child: Plan) -> None:
     check_columns(condition, child)
-    no_aggregates(aggregates(parsed(condition.sql)), "a condition on rows")
+    no_aggregates(aggregates(parse_expr(condition.sql)), "a condition on rows")
     check_boolean(condition)
 
 
@@ -277,7 +277,7 @@ def _check_items(items: tuple[Item, ...], child: Plan) -> None:
     check_names(item.name for item in items)
     for item in items:
         check_columns(item.expr, child)
-        no_aggregates(aggregates(parsed(item.expr.sql)), "a projection")
+        no_aggregates(aggregates(parse_expr(item.expr.sql)), "a projection")
 
 
 def check_names(names: Iterable[str]) -> None:
@@ -296,10 +296,10 @@ def _check_aggregate(plan: Aggregate) -> None:
     check_names(item.name for item in plan.group + plan.aggregates)
     for item in plan.group:
         check_columns(item.expr, plan.child)
-        no_aggregates(aggregates(parsed(item.expr.sql)), "GROUP BY")
+        no_aggregates(aggregates(parse_expr(item.expr.sql)), "GROUP BY")
     for item in plan.aggregates:
         check_columns(item.expr, plan.child)
-        call = parsed(item.expr.sql)
+        call = parse_expr(item.expr.sql)
         if not is_aggregate(call):
             raise QueryError(
                 "SW-222", f"'{item.expr.sql}' is not an aggregate", expected="one call such as AVG(speed)",

@@ -52,10 +52,10 @@ NO_TYPES = ("userdefined", "time")
 
 
 @lru_cache(maxsize=4096)
-def parsed(sql: str) -> Tree:
+def parse_expr(sql: str) -> Tree:
     """Return the syntax tree of an expression. The tree is shared: copy it before changing it.
 
-    >>> parsed("a + 1").sql()
+    >>> parse_expr("a + 1").sql()
     'a + 1'
     """
     problem = QueryError("SW-101", f"'{sql[:80]}' is not an expression", hint="write an expression of Spark SQL")
@@ -91,7 +91,7 @@ def columns(expr: Expr | Tree) -> tuple[str, ...]:
     >>> columns(Expr("A.x + y * A.x", "int"))
     ('A.x', 'y')
     """
-    tree = parsed(expr.sql) if isinstance(expr, Expr) else expr
+    tree = parse_expr(expr.sql) if isinstance(expr, Expr) else expr
     return tuple(dict.fromkeys(name_of(column) for column in tree.find_all(exp.Column, bfs=False)))
 
 
@@ -107,7 +107,7 @@ def is_aggregate(node: Tree) -> bool:
 def aggregates(tree: Tree) -> list[Tree]:
     """Return the outermost aggregate calls of a tree, in order.
 
-    >>> [text(call) for call in aggregates(parsed("1 + AVG(x) / MAX(y)"))]
+    >>> [text(call) for call in aggregates(parse_expr("1 + AVG(x) / MAX(y)"))]
     ['AVG(x)', 'MAX(y)']
     """
     if is_aggregate(tree):
@@ -118,7 +118,7 @@ def aggregates(tree: Tree) -> list[Tree]:
 def nested_aggregates(call: Tree) -> list[Tree]:
     """Return the aggregate calls inside another aggregate call.
 
-    >>> [text(inner) for inner in nested_aggregates(parsed("MAX(AVG(x)) FILTER (WHERE y > 1)"))]
+    >>> [text(inner) for inner in nested_aggregates(parse_expr("MAX(AVG(x)) FILTER (WHERE y > 1)"))]
     ['AVG(x)']
     """
     children = list(call.iter_expressions())
@@ -128,13 +128,13 @@ def nested_aggregates(call: Tree) -> list[Tree]:
     return [each for child in children for each in aggregates(child)]
 
 
-def typed(tree: Tree, schema: Schema) -> Expr:
+def type_expr(tree: Tree, schema: Schema) -> Expr:
     """Return the expression with its type, and with every column resolved in `schema` and spelled canonically."""
-    tree = resolved(tree, schema)
+    tree = resolve_columns(tree, schema)
     return Expr(text(tree), type_of(tree, schema))
 
 
-def resolved(tree: Tree, schema: Schema) -> Tree:
+def resolve_columns(tree: Tree, schema: Schema) -> Tree:
     """Return a copy in which every column has its canonical spelling. Raise if a column is unknown."""
 
     def spell(node: Tree) -> Tree:
@@ -150,7 +150,7 @@ def resolved(tree: Tree, schema: Schema) -> Tree:
     return tree.transform(spell)
 
 
-def renamed(expr: Expr, rename: Callable[[str], str | Tree]) -> Expr:
+def replace_columns(expr: Expr, rename: Callable[[str], str | Tree]) -> Expr:
     """Return the expression with each column reference replaced by another reference or by a tree."""
 
     def swap(node: Tree) -> Tree:
@@ -159,7 +159,7 @@ def renamed(expr: Expr, rename: Callable[[str], str | Tree]) -> Expr:
         new = rename(name_of(node))
         return column_node(new) if isinstance(new, str) else exp.paren(new.copy()) if _binds(new) else new.copy()
 
-    return Expr(text(parsed(expr.sql).transform(swap)), expr.type)
+    return Expr(text(parse_expr(expr.sql).transform(swap)), expr.type)
 
 
 def conjuncts(condition: Expr | None) -> tuple[Expr, ...]:
@@ -170,7 +170,7 @@ def conjuncts(condition: Expr | None) -> tuple[Expr, ...]:
     """
     if condition is None:
         return ()
-    inner = parsed(condition.sql).unnest()
+    inner = parse_expr(condition.sql).unnest()
     if not isinstance(inner, exp.And):
         return (condition,)
     parts = (Expr(text(part), condition.type) for part in inner.flatten(unnest=False))
@@ -179,7 +179,7 @@ def conjuncts(condition: Expr | None) -> tuple[Expr, ...]:
 
 def conjunction(parts: tuple[Expr, ...]) -> Expr:
     """Return the condition that is true where all parts are true."""
-    trees = [parsed(part.sql).copy() for part in parts]
+    trees = [parse_expr(part.sql).copy() for part in parts]
     return Expr(text(exp.and_(*trees, copy=False)), "boolean") if len(trees) > 1 else parts[0]
 
 
@@ -206,7 +206,7 @@ def type_of(tree: Tree, schema: Schema) -> str:
     """Return the Spark type of an expression over a schema, or `unknown` if only Spark can tell.
 
     >>> from slackwater.algebra.schema import Field
-    >>> type_of(parsed("AVG(x)"), Schema((Field("x", "int"),)))
+    >>> type_of(parse_expr("AVG(x)"), Schema((Field("x", "int"),)))
     'double'
     """
     return types_of([tree], schema)[0]

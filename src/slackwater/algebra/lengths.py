@@ -9,6 +9,8 @@ from slackwater.errors import QueryError, nearest
 
 TICK = 1
 """One tick is a microsecond, the resolution of Spark's TIMESTAMP."""
+TICKS_PER_MS = 1_000
+"""Ticks in a millisecond, the unit of Spark's watermark and of controllers."""
 
 MICROSECONDS = {
     "microsecond": 1,

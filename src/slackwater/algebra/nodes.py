@@ -235,7 +235,7 @@ def walk(plan: Plan) -> list[Plan]:
     return found
 
 
-def stated(operator: Plan) -> tuple[Expr, ...]:
+def expressions_of(operator: Plan) -> tuple[Expr, ...]:
     """Return the expressions of this operator, without those of its inputs."""
     match operator:
         case Select(condition=condition):

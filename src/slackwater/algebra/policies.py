@@ -1,18 +1,39 @@
-"""Disorder policies with their defaults filled in, and as text."""
+"""Disorder policies: drop ratios that users write as `1%`, the defaults filled in, and policies as text."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from slackwater.algebra.lengths import Kind, Length
 from slackwater.algebra.nodes import Policy
 from slackwater.defaults import IDLE_SECONDS, SKEW_SECONDS
+from slackwater.errors import QueryError
 
 DEFAULT_DRATIO = 0.001
 """The share of rows that may be late if a query states none. A larger share holds rows for a shorter time."""
 DEFAULT_ESTIMATOR = "budget"
 DEFAULT_IDLE = Length.of(IDLE_SECONDS, "seconds").amount
 DEFAULT_SKEW = Length.of(SKEW_SECONDS, "seconds").amount
+
+
+def parse_ratio(value: str | float | None) -> float | None:
+    """Return the share between 0 and 1, both excluded, that `"1%"`, `"0.01"` or a number states.
+
+    >>> parse_ratio("1%"), parse_ratio(0.05), parse_ratio(None)
+    (0.01, 0.05, None)
+    """
+    if value is None:
+        return None
+    try:
+        ratio = (
+            float(value.strip().removesuffix("%")) / 100 if isinstance(value, str) and "%" in value else float(value)
+        )
+    except ValueError as cause:
+        raise _not_a_ratio(value) from cause
+    if not 0 < ratio < 1:
+        raise _not_a_ratio(value, ratio)
+    return ratio
 
 
 def effective(policy: Policy) -> Policy:
@@ -50,13 +71,13 @@ def in_words(policy: Policy) -> str:
     full = effective(policy)
     parts = []
     if full.dratio is not None:
-        parts.append(_marked(f"DRATIO {ratio_text(full.dratio)}", policy.dratio is None))
-        parts.append(_marked(f"USING {full.estimator}", policy.estimator is None))
+        parts.append(_mark_default(f"DRATIO {ratio_text(full.dratio)}", policy.dratio is None))
+        parts.append(_mark_default(f"USING {full.estimator}", policy.estimator is None))
     if full.within is not None:
         parts.append(f"WITHIN {Length(full.within, Kind.TIME)}")
     parts += [f"{name} {value}" for name, value in (("SLACK", full.slack), ("BSIZE", full.bsize)) if value is not None]
     for name, stated, value in (("IDLE", policy.idle, full.idle), ("SKEW", policy.skew, full.skew)):
-        parts.append(_marked(f"{name} {Length(value or 0, Kind.TIME)}", stated is None))
+        parts.append(_mark_default(f"{name} {Length(value or 0, Kind.TIME)}", stated is None))
     return " ".join(parts)
 
 
@@ -69,5 +90,24 @@ def ratio_text(ratio: float) -> str:
     return f"{ratio * 100:.10g}%"
 
 
-def _marked(clause: str, default: bool) -> str:
+def _mark_default(clause: str, default: bool) -> str:
     return f"{clause} (default)" if default else clause
+
+
+def _not_a_ratio(value: str | float, ratio: float = -1) -> QueryError:
+    if re.fullmatch(r"\s*\d+\s*[a-zA-Z]+\s*", str(value)):
+        hint = f"a share of the rows stands here, not a delay: write 1% WITHIN {value} (in Python within='{value}')"
+    elif ratio == 0:
+        hint = "no wait is long enough for every row: write a small share such as 0.01%"
+    elif ratio >= 1 and "%" not in str(value):
+        hint = f"for {value} per cent write '{value}%'; shares are numbers such as 0.01 or texts such as 1%"
+    elif ratio == 1:
+        hint = "to wait for no row write SLACK 0 (in Python slack=0)"
+    else:
+        hint = "write the share of rows that may be late, such as 1%"
+    return QueryError(
+        "SW-113",
+        f"{value} is not a drop ratio",
+        expected="a share above 0% and below 100%",
+        hint=hint,
+    )

@@ -107,6 +107,6 @@ class Schema:
             return field.name
         return f"{field.qualifier}.{field.name}"
 
-    def qualified(self, alias: str) -> Schema:
+    def qualify(self, alias: str) -> Schema:
         """Return the same columns under the alias of a source."""
         return Schema(tuple(Field(field.name, field.type, alias) for field in self.fields))

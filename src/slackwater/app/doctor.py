@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
-from slackwater.spark.run.checks import examine
+from slackwater.spark.run.doctor import examine
 
 
 def doctor(console: Console, master: str, settings: Mapping[str, str], checkpoint: str | None) -> bool:

@@ -12,7 +12,7 @@ from slackwater.app.views import optimise_pipelines
 from slackwater.errors import found_in
 from slackwater.spark.io.spelling import doubts
 from slackwater.spark.io.streams import SparkSession, read_streams
-from slackwater.spark.run.formats import check_alone, check_outputs, check_plan, check_sides, check_sink, check_stream
+from slackwater.spark.run.dry_run import check_alone, check_outputs, check_plan, check_sides, check_sink, check_stream
 from slackwater.spark.run.sides import group_by_query
 from slackwater.spark.session import local_session
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
 from slackwater.algebra.lengths import MICROSECONDS, Length, ticks_of
-from slackwater.algebra.ratios import parse_ratio
+from slackwater.algebra.policies import parse_ratio
 from slackwater.app.plans.formats import Format
 from slackwater.disorder.replay.trace import AUTO, UNITS
 from slackwater.errors import InputError, nearest

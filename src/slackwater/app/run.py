@@ -22,14 +22,14 @@ from slackwater.app.secrets import mask_errors
 from slackwater.app.views import OpenView, Sides, open_views, share_views
 from slackwater.errors import InputError, SlackwaterError
 from slackwater.spark.batches import partitions_kept
-from slackwater.spark.io.sinks.anew import admit_sinks
+from slackwater.spark.io.sinks.new_folder import admit_sinks
 from slackwater.spark.io.streams import DataFrame, SparkSession, read_streams
-from slackwater.spark.run.formats import compile_or_refuse
-from slackwater.spark.run.guard import reach
+from slackwater.spark.run.checkpoint import reach
+from slackwater.spark.run.dry_run import compile_or_refuse
 from slackwater.spark.run.pipeline import POLL, Manner, Running, prepare, start
 from slackwater.spark.run.views.folder import admit_logs
-from slackwater.spark.run.views.log import LogSink, read_log
 from slackwater.spark.run.views.sharing import Sharing
+from slackwater.spark.run.views.view_log import LogSink, read_log
 from slackwater.spark.session import PARTITIONS, local_session, spread_over_cluster
 from slackwater.spark.store import Location
 

@@ -10,7 +10,7 @@ from slackwater.algebra.catalog import Pipeline, Script
 from slackwater.app.plans.optimise import optimise
 from slackwater.spark.run.sides import group_by_query
 from slackwater.spark.run.views.folder import Folder, open_folder
-from slackwater.spark.run.views.reading import log_name
+from slackwater.spark.run.views.plans import log_name
 from slackwater.spark.run.views.sharing import KeptView, Sharing, share
 from slackwater.spark.store import Location
 

@@ -106,7 +106,7 @@ def run(
     from slackwater.app.extras import require
     from slackwater.app.live.watch import Watch
     from slackwater.app.load import load_given
-    from slackwater.app.monitor.log import ProgressLog
+    from slackwater.app.monitor.progress_log import ProgressLog
     from slackwater.app.options import parse_conf, parse_duration, parse_folder
     from slackwater.app.run import Conditions
     from slackwater.app.run import run as run_script

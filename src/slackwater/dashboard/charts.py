@@ -90,7 +90,7 @@ class Charts:
         self.delays.data = buckets(followed)
         if not followed.delays.all:
             return
-        now, fixed = followed.behind, followed.delays.fixed(followed.ratio)
+        now, fixed = followed.behind, followed.delays.fixed_delay(followed.ratio)
         self._mark(self.hold, self.hold_text, now, f"punctuation, {seconds(now)} behind")
         self._mark(self.fixed, self.fixed_text, fixed, f"fixed delay of the same share, {seconds(fixed)}")
 

@@ -27,10 +27,10 @@ from tornado.ioloop import IOLoop
 from tornado.netutil import bind_sockets
 
 from slackwater.app.monitor.board import Board
-from slackwater.app.monitor.log import read_log
 from slackwater.app.monitor.metrics import CONTENT_TYPE, scrape
+from slackwater.app.monitor.progress_log import read_log
 from slackwater.dashboard import pages
-from slackwater.dashboard.guard import Door, Guarded, Refused, Safe
+from slackwater.dashboard.access import Door, Guarded, Refused, Safe
 from slackwater.dashboard.settings import ServerSettings
 
 LARGEST_REQUEST = 64 * 1024

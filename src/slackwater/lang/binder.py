@@ -12,11 +12,11 @@ from slackwater.algebra.nodes import Emit, Join, Minus, Mode, Plan, Scan, Subque
 from slackwater.algebra.properties.widening import with_common_types
 from slackwater.algebra.schema import Schema
 from slackwater.errors import QueryError
+from slackwater.lang.from_clause import Windowing
 from slackwater.lang.parsing.queries import BRACKET
-from slackwater.lang.parsing.source import SourceText
+from slackwater.lang.parsing.source_text import SourceText
 from slackwater.lang.scope import Scope
 from slackwater.lang.selects import SelectBinder
-from slackwater.lang.sources import Windowing
 
 MOST_OPERANDS = 64
 """The most queries combined by set operations, which bounds the depth of a plan."""
@@ -67,7 +67,7 @@ class Binder:
             check_node(plan)
         return plan
 
-    def nested(self, tree: exp.Expr) -> Plan:
+    def bind_subquery(self, tree: exp.Expr) -> Plan:
         """Return the plan of a query inside another query."""
         tree, emit = self._unwrapped(tree)
         if emit:
@@ -105,7 +105,7 @@ class Binder:
                 hint=instead, place=self.source.place_of(first if isinstance(first, exp.Expr) else tree),
             )  # fmt: skip
 
-    def named(self, name: exp.Identifier) -> str:
+    def identifier_name(self, name: exp.Identifier) -> str:
         """Return the name of an identifier. It must not hold a dot, because plans write `alias.name`."""
         with self.source.blaming(name):
             return check_name(name.name)
@@ -134,7 +134,7 @@ class Binder:
                 "SW-104", f"more than {MOST_OPERANDS} queries are put together", expected="fewer",
                 hint="put some together in views first", place=self.source.place_of(tree.expression),
             )  # fmt: skip
-        left, right = self.nested(tree.this), self.nested(tree.expression)
+        left, right = self.bind_subquery(tree.this), self.bind_subquery(tree.expression)
         plan = Union(left, right) if union else Minus(left, right)
         with self.source.blaming(tree.expression):
             check_node(plan)
@@ -145,21 +145,21 @@ class Binder:
         """Return the plan of an item of FROM."""
         windowing = Windowing(self.source, tree.meta.get(BRACKET))
         if isinstance(tree, exp.Subquery):
-            return windowing.windowed(self._subquery(tree, windowing))
+            return windowing.add_window(self._subquery(tree, windowing))
         with self.source.blaming(tree.this):
             declared = self.catalog.source(tree.name)
-        alias = self.named(tree.args["alias"].this) if tree.alias else declared.name
+        alias = self.identifier_name(tree.args["alias"].this) if tree.alias else declared.name
         if isinstance(declared, ViewDef):
-            return windowing.windowed(self._view(tree, declared, alias, windowing))
+            return windowing.add_window(self._view(tree, declared, alias, windowing))
         wattr = windowing.wattr()
         event_time = ""
         if wattr:
-            scope = Scope(self.source, Schema(declared.fields).qualified(alias), {})
+            scope = Scope(self.source, Schema(declared.fields).qualify(alias), {})
             event_time = scope.schema.find(scope.reference(wattr)).name
         with self.source.blaming(wattr or tree.this):
             scan = self.catalog.fill(Scan(declared.name, alias, (), event_time))
         self.answer(scan, tree.this)
-        return windowing.controlled(scan)
+        return windowing.add_policy(scan)
 
     def _subquery(self, tree: exp.Subquery, windowing: Windowing) -> Plan:
         windowing.refuse_control("a subquery")
@@ -168,7 +168,7 @@ class Binder:
                 "SW-216", "a subquery needs a name", expected="( query ) AS name", hint="write AS and a name after )",
                 place=self.source.place_of(tree),
             )  # fmt: skip
-        return Subquery(self.named(tree.args["alias"].this), self.nested(tree.this))
+        return Subquery(self.identifier_name(tree.args["alias"].this), self.bind_subquery(tree.this))
 
     def _view(self, tree: exp.Expr, view: ViewDef, alias: str, windowing: Windowing) -> Plan:
         windowing.refuse_control("a view")
@@ -178,7 +178,7 @@ class Binder:
                 check_final(query)
         return View(view.name, alias, query, view.key)
 
-    def joined(self, left: Plan, tree: exp.Join, right: Plan, aliases: dict[str, str]) -> Plan:
+    def bind_join(self, left: Plan, tree: exp.Join, right: Plan, aliases: dict[str, str]) -> Plan:
         """Return the join of a plan with one more source on the right."""
         self._check_join(tree)
         plan = Join(left, right)

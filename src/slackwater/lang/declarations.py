@@ -28,7 +28,7 @@ from slackwater.algebra.sides import with_sides
 from slackwater.errors import QueryError
 from slackwater.lang.binder import Binder
 from slackwater.lang.parsing import syntax
-from slackwater.lang.parsing.source import SourceText
+from slackwater.lang.parsing.source_text import SourceText
 from slackwater.lang.scope import Scope
 
 

@@ -62,7 +62,7 @@ class GroupCollector:
         return Aggregate(child, self._items(self.group), self._items(self.calls))
 
     def _items(self, named: dict[Tree, str]) -> tuple[Item, ...]:
-        exprs = self.scope.all_typed(list(named))
+        exprs = self.scope.type_trees(list(named))
         return tuple(Item(name, expr) for name, expr in zip(named.values(), exprs, strict=True))
 
     def _replaced(self, node: Tree) -> Tree:
@@ -89,8 +89,8 @@ class GroupCollector:
 def natural_name(tree: Tree) -> str:
     """Return the column name of an expression without an alias.
 
-    >>> from slackwater.algebra.expressions import parsed
-    >>> [natural_name(parsed(sql)) for sql in ("MAX(speed)", "COUNT(*)", "Id", "LAST(B.speed)", "a + 1", "s['x']")]
+    >>> from slackwater.algebra.expressions import parse_expr
+    >>> [natural_name(parse_expr(sql)) for sql in ("MAX(speed)", "COUNT(*)", "Id", "LAST(B.speed)", "a + 1", "s['x']")]
     ['max_speed', 'count', 'Id', 'speed', 'a_1', 'x']
     """
     inner = tree.this if isinstance(tree, exp.Last) else tree

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, column_node, identifier, parsed, renamed, text
+from slackwater.algebra.expressions import Tree, column_node, identifier, parse_expr, replace_columns, text
 from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -120,12 +120,12 @@ def _meanings(aggregate: Aggregate | None) -> dict[str, Tree]:
     """Return the expression behind each column of an aggregate."""
     if aggregate is None:
         return {}
-    return {item.name.lower(): parsed(item.expr.sql) for item in aggregate.group + aggregate.aggregates}
+    return {item.name.lower(): parse_expr(item.expr.sql) for item in aggregate.group + aggregate.aggregates}
 
 
 def _inlined(expr: Expr, inner: Mapping[str, Tree]) -> str:
     whole = inner.get(expr.sql.strip("`").lower())
-    return text(whole) if whole else renamed(expr, lambda name: inner.get(name.lower(), name)).sql
+    return text(whole) if whole else replace_columns(expr, lambda name: inner.get(name.lower(), name)).sql
 
 
 def _item(item: Item, inner: Mapping[str, Tree]) -> str:

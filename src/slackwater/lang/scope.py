@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from slackwater.algebra.checks import check_reference, no_aggregates, pseudo_columns
-from slackwater.algebra.expressions import Tree, column_node, is_aggregate, name_of, parsed, text, types_of
+from slackwater.algebra.expressions import Tree, column_node, is_aggregate, name_of, parse_expr, text, types_of
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.errors import QueryError
 from slackwater.lang.fields import check_path
-from slackwater.lang.parsing.forms import REFORMED, foreign_to, normal, reformed, replaced
-from slackwater.lang.parsing.source import SourceText, mark
+from slackwater.lang.parsing.forms import REFORMED, foreign_to, normal, normalise, replace_node
+from slackwater.lang.parsing.source_text import SourceText, mark
 
 DEEPEST = 250
 """The most levels of an expression. Deeper trees could exhaust the stack of functions that walk them."""
@@ -81,9 +81,9 @@ class Scope:
         place = self.source.span(tree)
         for node in reversed(self.refuse_foreign(tree)):
             if isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
-                tree = replaced(tree, node, self._spelled(node))
+                tree = replace_node(tree, node, self._spelled(node))
             elif isinstance(node, REFORMED):
-                tree = replaced(tree, node, reformed(node))
+                tree = replace_node(tree, node, normalise(node))
         for node in tree.walk():
             node.meta.clear()
         if place:
@@ -113,13 +113,13 @@ class Scope:
             if is_aggregate(call):
                 with self.source.blaming(call):
                     no_aggregates([call], where)
-        return self.typed(self.resolve(tree))
+        return self.type_tree(self.resolve(tree))
 
-    def typed(self, tree: Tree) -> Expr:
+    def type_tree(self, tree: Tree) -> Expr:
         """Return the typed expression of a canonical tree."""
-        return self.all_typed([tree])[0]
+        return self.type_trees([tree])[0]
 
-    def all_typed(self, trees: Sequence[Tree]) -> list[Expr]:
+    def type_trees(self, trees: Sequence[Tree]) -> list[Expr]:
         """Return the typed expressions of canonical trees. Columns, the most frequent case, need no type inference."""
         kinds = [self._declared(tree) for tree in trees]
         others = iter(types_of([tree for tree, kind in zip(trees, kinds, strict=True) if not kind], self.schema))
@@ -176,7 +176,7 @@ def canonical(tree: Tree) -> Tree:
         return tree
     sql = text(tree)
     for _ in range(4):
-        tree = normal(parsed(sql).copy())
+        tree = normal(parse_expr(sql).copy())
         again = text(tree)
         if again == sql:
             break

@@ -14,11 +14,11 @@ from slackwater.errors import QueryError
 from slackwater.lang.binder import Binder
 from slackwater.lang.declarations import ScriptReader
 from slackwater.lang.parsing import syntax
+from slackwater.lang.parsing.base import UnparsedError
 from slackwater.lang.parsing.complaints import unread
 from slackwater.lang.parsing.dialect import Slackwater
 from slackwater.lang.parsing.lexing import tokens_of
-from slackwater.lang.parsing.reading import UnparsedError
-from slackwater.lang.parsing.source import SourceText, Span
+from slackwater.lang.parsing.source_text import SourceText, Span
 
 # Keeps sqlglot's warnings off stderr: those that matter to users are raised as errors here.
 logging.getLogger("sqlglot").addHandler(logging.NullHandler())

@@ -82,7 +82,7 @@ class SelectBinder:
                 aliases[first.lower()] = each.alias
         plan = self.binder.item(from_.this)
         for join in joins:
-            plan = self.binder.joined(plan, join, self.binder.item(join.this), aliases)
+            plan = self.binder.bind_join(plan, join, self.binder.item(join.this), aliases)
         return plan
 
     def _move_bracket(self, sources: list[exp.Expr]) -> None:
@@ -114,7 +114,7 @@ class SelectBinder:
         tree = item.this if isinstance(item, exp.Alias) else item
         scope.refuse_foreign(tree)
         self._check_calls(tree)
-        name = self.binder.named(item.args["alias"]) if isinstance(item, exp.Alias) else ""
+        name = self.binder.identifier_name(item.args["alias"]) if isinstance(item, exp.Alias) else ""
         return [Selected(scope.resolve(tree), name, item)]
 
     def _starred(self, item: exp.Expr, star: exp.Star, scope: Scope) -> list[Selected]:
@@ -196,7 +196,7 @@ class SelectBinder:
         self.binder.answer(plan, self._blamed())
         if condition is None:
             return plan
-        expr = Scope.over(plan, self.binder.source).typed(condition)
+        expr = Scope.over(plan, self.binder.source).type_tree(condition)
         with self.binder.source.blaming(having and having.this):
             check_boolean(expr)
         return Select(plan, expr)
@@ -244,7 +244,7 @@ class SelectBinder:
             columns = tuple(name_of(tree) for tree in by if isinstance(tree, exp.Column))
             child = Frequency(_rows(child), every, columns)
         scope = Scope.over(child, self.binder.source)
-        exprs = scope.all_typed([tree for _, tree in named])
+        exprs = scope.type_trees([tree for _, tree in named])
         plan: Plan = Project(child, tuple(Item(name, expr) for (name, _), expr in zip(named, exprs, strict=True)))
         if distinct:
             self.binder.refuse(distinct, set())

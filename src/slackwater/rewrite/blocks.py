@@ -23,7 +23,7 @@ from slackwater.algebra.schema import Expr
 from slackwater.rewrite.change import Context
 from slackwater.rewrite.laws.push_frequencies_into_windows import push_frequencies_into_windows
 from slackwater.rewrite.laws.turn_frequencies_into_slides import turn_frequencies_into_slides
-from slackwater.rewrite.references import substituted, with_references
+from slackwater.rewrite.references import substitute, with_references
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Block:
 
 
 def _meaning(expr: Expr, named: tuple[Item, ...]) -> Expr:
-    return substituted(expr, named) if named else expr
+    return substitute(expr, named) if named else expr
 
 
 def _unnamed(plan: Plan) -> Plan:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from slackwater.algebra.catalog import ViewDef
 from slackwater.algebra.expressions import columns
-from slackwater.algebra.nodes import Emit, Minus, Mode, Plan, Subquery, View, Window, stated, walk
+from slackwater.algebra.nodes import Emit, Minus, Mode, Plan, Subquery, View, Window, expressions_of, walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,9 @@ class Context:
 
     def names(self, pseudo: str) -> bool:
         """Return whether an ancestor in the same query names this pseudo-column."""
-        return any(pseudo in (column.lower() for column in columns(expr)) for op in self.level for expr in stated(op))
+        return any(
+            pseudo in (column.lower() for column in columns(expr)) for op in self.level for expr in expressions_of(op)
+        )
 
     def under(self, operator: Plan) -> Context:
         """Return the context of that operator's inputs."""

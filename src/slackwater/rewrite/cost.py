@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import conjuncts, parsed
+from slackwater.algebra.expressions import conjuncts, parse_expr
 from slackwater.algebra.lengths import MICROSECONDS, ONE_TUPLE, Length
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -190,4 +190,4 @@ def _share(window: Window) -> float:
 
 
 def _on_equality(join: Join) -> bool:
-    return any(isinstance(parsed(part.sql), exp.EQ) for part in conjuncts(join.condition))
+    return any(isinstance(parse_expr(part.sql), exp.EQ) for part in conjuncts(join.condition))

@@ -20,8 +20,8 @@ from slackwater.algebra.nodes import (
     Select,
     Subquery,
     Window,
+    expressions_of,
     inputs,
-    stated,
     with_inputs,
 )
 from slackwater.algebra.properties.columns import schema_of
@@ -50,24 +50,24 @@ class Narrowing:
     taken: Counter[str]
     streams_only: bool
 
-    def narrowed(self, plan: Plan, needed: Fields) -> Narrow | None:
+    def narrow(self, plan: Plan, needed: Fields) -> Narrow | None:
         """Return the plan without the columns that are not needed, or None if all are needed."""
         if is_stream(plan):
-            return self.cut(plan, needed)
+            return self.project(plan, needed)
         if isinstance(plan, (Select, Window, Frequency, Join)):
             return self.through(plan, needed | read_by(plan, schema_of(plan)))
-        return None if self.streams_only else self.shortened(plan, {field.name for field in needed})
+        return None if self.streams_only else self.shorten(plan, {field.name for field in needed})
 
     def through(self, plan: Plan, needed: Fields) -> Narrow | None:
         """Narrow the inputs of an operator that reads some columns itself and passes the others on."""
         below = inputs(plan)
-        found = [self.narrowed(each, needed & frozenset(schema_of(each))) for each in below]
+        found = [self.narrow(each, needed & frozenset(schema_of(each))) for each in below]
         if not any(found):
             return None
         sides = tuple(each or _whole(side) for each, side in zip(found, below, strict=True))
         return Narrow(over(plan, sides), {old: new for side in sides for old, new in side.moved.items()})
 
-    def shortened(self, plan: Plan, names: set[str]) -> Narrow | None:
+    def shorten(self, plan: Plan, names: set[str]) -> Narrow | None:
         """Shorten a select list, a list of aggregates, or a subquery that consists of one."""
         match plan:
             case Project(items=items):
@@ -77,12 +77,12 @@ class Narrowing:
                 kept = tuple(item for item in aggregates if item.name in names)
                 return _shorter(plan, replace(plan, aggregates=kept or aggregates[:1]))
             case Subquery(query=query):
-                inside = self.shortened(query, names)
+                inside = self.shorten(query, names)
                 return _shorter(plan, replace(plan, query=inside.plan)) if inside else None
             case _:
                 return None
 
-    def cut(self, stream: Plan, needed: Fields) -> Narrow | None:
+    def project(self, stream: Plan, needed: Fields) -> Narrow | None:
         """Put a select list over a stream.
 
         A column name that several inputs share is prefixed with the stream's alias.
@@ -119,7 +119,7 @@ def over(plan: P, sides: tuple[Narrow, ...]) -> P:
 def read_by(plan: Plan, schema: Schema) -> Fields:
     """Return the columns of a schema that this operator names itself."""
     own = plan.by if isinstance(plan, (Window, Frequency)) else ()
-    named = (*own, *(name for expr in stated(plan) for name in columns(expr)))
+    named = (*own, *(name for expr in expressions_of(plan) for name in columns(expr)))
     return frozenset(schema.find(name) for name in named if name in schema)
 
 

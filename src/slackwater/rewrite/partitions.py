@@ -13,7 +13,7 @@ def fields_of(by: tuple[str, ...], plan: Plan) -> frozenset[Field]:
     return frozenset(schema.find(column) for column in by)
 
 
-def merged(outer: tuple[str, ...], inner: tuple[str, ...], plan: Plan) -> tuple[str, ...] | None:
+def merge_partitions(outer: tuple[str, ...], inner: tuple[str, ...], plan: Plan) -> tuple[str, ...] | None:
     """Return the partition columns of one operator that replaces a frequency over a window, or None if there is none.
 
     A window without partition columns takes those of its frequency (PARTITIONED BY in FROM partitions the stream).

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import columns, parsed, renamed, resolved, text
+from slackwater.algebra.expressions import columns, parse_expr, replace_columns, resolve_columns, text
 from slackwater.algebra.nodes import Aggregate, Frequency, Item, Join, Plan, Project, Select, Subquery, Window
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Field, Schema
@@ -27,7 +27,7 @@ def is_deterministic(expr: Expr) -> bool:
     """
     return not any(
         isinstance(node, RANDOM) or (isinstance(node, exp.Anonymous) and node.name.lower() in RANDOM_NAMES)
-        for node in parsed(expr.sql).walk()
+        for node in parse_expr(expr.sql).walk()
     )
 
 
@@ -41,23 +41,23 @@ def is_pure(expr: Expr, schema: Schema) -> bool:
     return all(name in schema for name in columns(expr)) and is_deterministic(expr)
 
 
-def respelled(expr: Expr, schema: Schema) -> Expr:
+def respell(expr: Expr, schema: Schema) -> Expr:
     """Return the expression in canonical text over another schema that has its columns."""
-    return Expr(text(resolved(parsed(expr.sql), schema)), expr.type)
+    return Expr(text(resolve_columns(parse_expr(expr.sql), schema)), expr.type)
 
 
-def substituted(expr: Expr, items: Iterable[Item]) -> Expr:
+def substitute(expr: Expr, items: Iterable[Item]) -> Expr:
     """Return the expression with each name of a select list replaced by its expression.
 
-    >>> substituted(Expr("rate > 3", "boolean"), [Item("rate", Expr("a + b", "int"))]).sql
+    >>> substitute(Expr("rate > 3", "boolean"), [Item("rate", Expr("a + b", "int"))]).sql
     '(a + b) > 3'
     """
-    meaning = {item.name.lower(): parsed(item.expr.sql) for item in items}
+    meaning = {item.name.lower(): parse_expr(item.expr.sql) for item in items}
 
     def meant(name: str) -> str | exp.Expr:
         return name if name.lower() in PSEUDO_COLUMNS and name.lower() not in meaning else meaning[bare(name)]
 
-    return renamed(expr, meant)
+    return replace_columns(expr, meant)
 
 
 def bare(reference: str) -> str:
@@ -67,20 +67,20 @@ def bare(reference: str) -> str:
 
 def plain(expr: Expr) -> str | None:
     """Return the reference if an expression is a single column, else None."""
-    tree = parsed(expr.sql)
+    tree = parse_expr(expr.sql)
     return columns(expr)[0] if isinstance(tree, exp.Column) else None
 
 
-def traced(reference: str, plan: Plan) -> tuple[str, Plan] | None:
+def trace(reference: str, plan: Plan) -> tuple[str, Plan] | None:
     """Follow a column down through subqueries, select lists and selections; return its name there and that plan."""
     match plan:
         case Select(child=child):
-            return traced(reference, child)
+            return trace(reference, child)
         case Subquery(query=query) if reference in schema_of(plan):
-            return traced(schema_of(plan).find(reference).name, query)
+            return trace(schema_of(plan).find(reference).name, query)
         case Project(child=child, items=items):
             found = [plain(item.expr) for item in items if item.name.lower() == reference.lower()]
-            return traced(found[0], child) if len(found) == 1 and found[0] is not None else None
+            return trace(found[0], child) if len(found) == 1 and found[0] is not None else None
         case _ if reference in schema_of(plan):
             own = schema_of(plan)
             return own.reference(own.find(reference)), plan
@@ -92,13 +92,13 @@ def with_references(operator: P, spell: Callable[[str], str]) -> P:
     """Return the operator with every column that it names itself replaced by `spell(column)`."""
 
     def items(named: tuple[Item, ...]) -> tuple[Item, ...]:
-        return tuple(Item(item.name, renamed(item.expr, spell)) for item in named)
+        return tuple(Item(item.name, replace_columns(item.expr, spell)) for item in named)
 
     match operator:
         case Select(condition=condition):
-            return replace(operator, condition=renamed(condition, spell))
+            return replace(operator, condition=replace_columns(condition, spell))
         case Join(condition=Expr() as condition):
-            return replace(operator, condition=renamed(condition, spell))
+            return replace(operator, condition=replace_columns(condition, spell))
         case Project():
             return replace(operator, items=items(operator.items))
         case Aggregate():

@@ -9,13 +9,12 @@ come out, in which order, and in which batch. It is slow on purpose: every opera
     expressions   Spark SQL expressions over a row (functions, casts)
     aggregates    folds over the rows of a group (calls: from a call to its fold)
     arrivals      disorder control: the record store, the sequence, rejected rows
-    windows       the rows that a window holds at an instant
-    frequencies   the rows or instants that a frequency picks
+    windows       the rows that a window holds at an instant, and those that a frequency picks
     relational    select, project, join, aggregate, distinct, minus over the relation at an instant
     streams       the instants of a plan, its relation at each, and the result stream
     late          late rows, and how many windows they missed
     final         queries without final answers
-    changelog     the same operators over lifetimes (EMIT CHANGES), and replay
+    changelog     the same operators over lifetimes (EMIT CHANGES)
     interpreter   `interpret`
 """
 

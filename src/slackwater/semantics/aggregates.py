@@ -23,7 +23,7 @@ from slackwater.algebra.expressions import Tree, text
 from slackwater.errors import QueryError
 from slackwater.semantics.expressions import RowScope, evaluate
 from slackwater.semantics.rows import Row, Value
-from slackwater.semantics.values import bounded, orders
+from slackwater.semantics.values import check_bigint, orders
 
 
 class Fold(ABC):
@@ -95,7 +95,7 @@ class Moments(Fold, ABC):
             return self.special if not math.isfinite(self.special) else double(exact)
         if self.decimal:
             return Decimal(exact.numerator) / Decimal(exact.denominator)
-        return bounded(int(exact)) if exact.denominator == 1 else float(exact)
+        return check_bigint(int(exact)) if exact.denominator == 1 else float(exact)
 
     @property
     def spread(self) -> Fraction:

@@ -70,7 +70,7 @@ def clocks_of(plan: Plan, feeds: Mapping[str, Feed], flush: bool) -> dict[str, C
     if not flush:
         return clocks
     end, furthest = end_of(plan, used)
-    return {name: clock.ended(end, furthest) for name, clock in clocks.items()}
+    return {name: clock.add_flush(end, furthest) for name, clock in clocks.items()}
 
 
 def end_of(plan: Plan, feeds: Mapping[str, Feed]) -> tuple[int, int]:
@@ -80,7 +80,7 @@ def end_of(plan: Plan, feeds: Mapping[str, Feed]) -> tuple[int, int]:
     newest event time of any stream that is not suspect, so that tuples that live then stay alive. If all rows are
     suspect, it is one tick after the latest arrival.
     """
-    rows = [each for scan, policy in controlled(plan) for each in stamps(scan, policy, feeds[scan.stream])]
+    rows = [each for scan, policy in scans_with_policies(plan) for each in stamps(scan, policy, feeds[scan.stream])]
     furthest = max((time for time, _, _ in rows), default=BEGINNING)
     if not emits_changes(plan):
         return END_OF_TIME, furthest
@@ -88,7 +88,7 @@ def end_of(plan: Plan, feeds: Mapping[str, Feed]) -> tuple[int, int]:
     return (max(honest) + TICK if honest else BEGINNING), furthest
 
 
-def controlled(plan: Plan) -> Iterator[tuple[Scan, Policy]]:
+def scans_with_policies(plan: Plan) -> Iterator[tuple[Scan, Policy]]:
     """Return the scans of a plan, each with its disorder policy."""
     policies = {
         id(scan): node.policy

@@ -14,21 +14,21 @@ from typing import Any
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, name_of, parsed, text, type_of
+from slackwater.algebra.expressions import Tree, name_of, parse_expr, text, type_of
 from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Schema
 from slackwater.errors import QueryError
 from slackwater.semantics.casts import beside, cast
 from slackwater.semantics.functions import CALLS, NAMED_CALLS
 from slackwater.semantics.rows import Row, Value, Values
-from slackwater.semantics.values import GREATEST_BIGINT, arithmetic, compared, divided, remainder, whole_divided
+from slackwater.semantics.values import GREATEST_BIGINT, arithmetic, compare, divide, divide_whole, remainder
 
 ARITHMETIC: dict[type, Callable[[Value, Value], Value]] = {
     exp.Add: operator.add,
     exp.Sub: operator.sub,
     exp.Mul: operator.mul,
-    exp.Div: divided,
-    exp.IntDiv: whole_divided,
+    exp.Div: divide,
+    exp.IntDiv: divide_whole,
     exp.Mod: remainder,
     exp.DPipe: operator.add,
     exp.BitwiseAnd: operator.and_,
@@ -73,13 +73,13 @@ def scope_of(schema: Schema) -> RowScope:
 
 def values_of(exprs: Iterable[Expr], schema: Schema) -> Callable[[Row], Values]:
     """Return a function from a row of the schema to the values of these expressions."""
-    scope, trees = scope_of(schema), [parsed(expr.sql) for expr in exprs]
+    scope, trees = scope_of(schema), [parse_expr(expr.sql) for expr in exprs]
     return lambda row: tuple(evaluate(tree, scope, row) for tree in trees)
 
 
 def value_of(expr: Expr, schema: Schema, row: Row) -> Value:
     """Return the value of an expression over a row of a schema."""
-    return evaluate(parsed(expr.sql), scope_of(schema), row)
+    return evaluate(parse_expr(expr.sql), scope_of(schema), row)
 
 
 def holds(expr: Expr, schema: Schema, row: Row) -> bool:
@@ -120,10 +120,10 @@ def sign_of(one: Tree, two: Tree, scope: RowScope, row: Row) -> int | None:
     """Compare two expressions: -1, 0, 1 or None. Text is cast to the type of the other side (ANSI)."""
     first, second = evaluate(one, scope, row), evaluate(two, scope, row)
     if first is None or second is None or isinstance(first, str) == isinstance(second, str):
-        return compared(first, second)
+        return compare(first, second)
     if isinstance(first, str):
-        return compared(beside(first, type_of(two, scope.schema)), second)
-    return compared(first, beside(second, type_of(one, scope.schema)))
+        return compare(beside(first, type_of(two, scope.schema)), second)
+    return compare(first, beside(second, type_of(one, scope.schema)))
 
 
 def literal(tree: Tree) -> Value:

@@ -73,7 +73,7 @@ class Clock:
             in_force.append(latest)
         return cls(tuple(in_force[:batches]))
 
-    def ended(self, end: int, furthest: int) -> Clock:
+    def add_flush(self, end: int, furthest: int) -> Clock:
         """Return the clock with a flush: one more batch, in which the punctuation is `end` and every row is released.
 
         If the `furthest` row is beyond `end`, there must be a tick in which it is released.
@@ -97,7 +97,7 @@ class Clock:
         slower = tuple(min(one, two) for one, two in zip(self.in_force, other.in_force, strict=True))
         return Clock(slower, self.everything and other.everything)
 
-    def slotted(self, length: int) -> Clock:
+    def wait_for_slots(self, length: int) -> Clock:
         """Return the clock of rows that are known only when a slot of this length has passed."""
         ends = (BEGINNING, END_OF_TIME)
         slotted = tuple(mark if mark in ends else mark - mark % length for mark in self.in_force)

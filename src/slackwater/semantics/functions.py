@@ -11,7 +11,7 @@ from typing import Any
 from sqlglot import exp
 
 from slackwater.semantics.rows import Value
-from slackwater.semantics.values import arithmetic, divided, order, remainder
+from slackwater.semantics.values import arithmetic, divide, order, remainder
 
 EXACT = Context(prec=700)
 """A context with enough digits for every DOUBLE, before and after the point."""
@@ -26,10 +26,10 @@ def strict(function: Callable[..., Value]) -> Callable[..., Value]:
     return called
 
 
-def rounded(value: Value, digits: int = 0) -> Value:
+def round_half_up(value: Value, digits: int = 0) -> Value:
     """Round half away from zero, as Spark's ROUND does.
 
-    >>> rounded(2.5), rounded(-2.5), rounded(25, -1)
+    >>> round_half_up(2.5), round_half_up(-2.5), round_half_up(25, -1)
     (3.0, -3.0, 30)
     """
     if isinstance(value, float) and not math.isfinite(value):
@@ -60,7 +60,7 @@ def among(choose: Callable[..., Value]) -> Callable[..., Value]:
 
 
 def try_divide(one: Value, two: Value) -> Value:
-    return None if two == 0 else arithmetic(divided, one, two)
+    return None if two == 0 else arithmetic(divide, one, two)
 
 
 def positive_remainder(one: Value, two: Value) -> Value:
@@ -72,7 +72,7 @@ def positive_remainder(one: Value, two: Value) -> Value:
 CALLS: dict[type, Callable[..., Any]] = {
     exp.Neg: strict(lambda value: -value),
     exp.Abs: strict(abs),
-    exp.Round: strict(rounded),
+    exp.Round: strict(round_half_up),
     exp.Floor: strict(math.floor),
     exp.Ceil: strict(math.ceil),
     exp.Sqrt: strict(lambda value: math.sqrt(value) if value >= 0 else math.nan),

@@ -29,7 +29,7 @@ def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Ans
     twice, both readers get the same given punctuations, whatever their policies say.
     """
     root = plan if isinstance(plan, Emit) else Emit(plan)
-    root = replace(root, child=apart(root.child))
+    root = replace(root, child=separate_operators(root.child))
     scans = [node for node in walk(root) if isinstance(node, Scan)]
     clocks = clocks_of(root, feeds, flush)
     run = PlanRun.over(root, feeds, clocks)
@@ -41,14 +41,15 @@ def interpret(plan: Plan, feeds: Mapping[str, Feed], flush: bool = False) -> Ans
         return Answer(late=late, rejected=rejected, refused=tuple(log.refused), changes=changes)
     check_final(root)
     names = columns_of(root)
-    rows = tuple(Result(named(names, row), row.time, row.batch) for row in run.stream(root.child))
+    rows = tuple(Result(name_values(names, row), row.time, row.batch) for row in run.stream(root.child))
     syncs = tuple(sync_rows(run, root.child)) if root.sync else ()
     return Answer(rows, syncs, late, rejected)
 
 
-def apart(plan: Plan) -> Plan:
+def separate_operators(plan: Plan) -> Plan:
     """Return the same plan with every operator as a separate object, because a self-join reads its stream twice."""
-    return replace(plan) if not inputs(plan) else with_inputs(plan, tuple(apart(each) for each in inputs(plan)))
+    below = tuple(separate_operators(each) for each in inputs(plan))
+    return with_inputs(plan, below) if below else replace(plan)
 
 
 def columns_of(plan: Plan) -> list[str]:
@@ -57,7 +58,7 @@ def columns_of(plan: Plan) -> list[str]:
     return [schema.reference(field) for field in schema.fields]
 
 
-def named(names: list[str], row: Row) -> dict[str, Value]:
+def name_values(names: list[str], row: Row) -> dict[str, Value]:
     return dict(zip(names, row.values, strict=True))
 
 
@@ -72,14 +73,14 @@ def change_rows(run: PlanRun, plan: Plan, log: Log) -> Iterator[Change]:
             continue
         end = event.tuple.end if event.positive else event.at
         kind = "insert" if event.positive else "delete"
-        row = named(names, event.tuple.row)
+        row = name_values(names, event.tuple.row)
         yield Change(kind, row, event.at, None if end == END_OF_TIME else end, batch, number)
 
 
 def sync_rows(run: PlanRun, plan: Plan) -> Iterator[Sync]:
     """Return one sync tuple at the end of every extent that holds a row, with or without a result (WIN 6)."""
     windows = below_frequencies(plan)
-    come = [each for each in run.evaluated(windows) if held(run, windows, each)]
+    come = [each for each in run.passed_instants(windows) if holds_row(run, windows, each)]
     for boundary in sorted({each.boundary for each in come if each.boundary is not None}):
         batch = run.clock(plan).first_beyond(boundary - TICK)
         if batch is not None:
@@ -97,8 +98,8 @@ def below_frequencies(plan: Plan) -> Plan:
             return plan
 
 
-def held(run: PlanRun, plan: Plan, instant: Instant) -> bool:
+def holds_row(run: PlanRun, plan: Plan, instant: Instant) -> bool:
     """Return whether any window below an operator holds a row at an instant."""
     if window_of(plan) is not None:
         return bool(run.relation(plan, instant))
-    return any(held(run, each, instant) for each in inputs(plan))
+    return any(holds_row(run, each, instant) for each in inputs(plan))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from slackwater.algebra.expressions import parsed
+from slackwater.algebra.expressions import parse_expr
 from slackwater.algebra.nodes import Aggregate, Item
 from slackwater.algebra.schema import Expr, Schema
 from slackwater.semantics.aggregates import Fold, add_row, new_fold
@@ -47,7 +47,7 @@ def pair(one: Row, two: Row) -> Row:
 
 def distinct(rows: Iterable[Row]) -> list[Row]:
     """Return each row once."""
-    return in_order(merged(group) for group in groups(rows, lambda row: row.values).values())
+    return in_order(merge_group(group) for group in groups(rows, lambda row: row.values).values())
 
 
 def minus(left: Iterable[Row], right: Iterable[Row]) -> list[Row]:
@@ -63,7 +63,7 @@ def aggregate(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Row]
     """
     keyed = groups(rows, values_of([item.expr for item in node.group], schema))
     results = [
-        replace(merged(group), values=key_of(group[0], node.group, schema) + aggregated(group, node, schema))
+        replace(merge_group(group), values=key_of(group[0], node.group, schema) + aggregate_group(group, node, schema))
         for group in keyed.values()
     ]
     return in_order(results)
@@ -73,21 +73,21 @@ def key_of(row: Row, items: Sequence[Item], schema: Schema) -> Values:
     return values_of([item.expr for item in items], schema)(row)
 
 
-def aggregated(group: Sequence[Row], node: Aggregate, schema: Schema) -> Values:
+def aggregate_group(group: Sequence[Row], node: Aggregate, schema: Schema) -> Values:
     """Return the aggregates of a group. With panes, partial aggregates of each pane are merged in order of time."""
     if node.pane is None:
-        return tuple(fold.result() for fold in folded(group, node, schema))
+        return tuple(fold.result() for fold in fold_rows(group, node, schema))
     length = node.pane
-    panes = [folded(list(rows), node, schema) for _, rows in groupby(group, key=lambda row: row.time // length)]
+    panes = [fold_rows(list(rows), node, schema) for _, rows in groupby(group, key=lambda row: row.time // length)]
     for later in panes[1:]:
         for fold, partial in zip(panes[0], later, strict=True):
             fold.merge(partial)
     return tuple(fold.result() for fold in panes[0])
 
 
-def folded(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Fold]:
+def fold_rows(rows: Sequence[Row], node: Aggregate, schema: Schema) -> list[Fold]:
     """Return one fold per aggregate call, after adding the rows."""
-    calls = [parsed(item.expr.sql) for item in node.aggregates]
+    calls = [parse_expr(item.expr.sql) for item in node.aggregates]
     folds, scope = [new_fold(call) for call in calls], scope_of(schema)
     for row in rows:
         for fold, call in zip(folds, calls, strict=True):
@@ -103,7 +103,7 @@ def groups(rows: Iterable[Row], key: Callable[[Row], Values]) -> dict[Any, list[
     return found
 
 
-def merged(group: Sequence[Row]) -> Row:
+def merge_group(group: Sequence[Row]) -> Row:
     """Return the row that represents a group. It is new if any of its rows is."""
     return replace(group[0], new=any(row.new for row in group))
 

@@ -44,10 +44,9 @@ from slackwater.semantics import relational
 from slackwater.semantics.arrivals import ArrivalStore, record_store, sequence
 from slackwater.semantics.expressions import scope_of
 from slackwater.semantics.feeds import Clock, Feed
-from slackwater.semantics.frequencies import picked
 from slackwater.semantics.rows import Instant, Marks, Row
 from slackwater.semantics.values import orders
-from slackwater.semantics.windows import boundary_window, extents_of, parts, row_window
+from slackwater.semantics.windows import boundary_window, extents_of, parts, pick_rows, row_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +112,7 @@ class PlanRun:
             case Scan():
                 return self.clock_of_inputs
             case Frequency(child=child, every=every, strict=False) if every.is_time and not is_jump(plan):
-                return self.clock(child).slotted(every.amount)
+                return self.clock(child).wait_for_slots(every.amount)
             case _:
                 clock, *others = [self.clock(each) for each in inputs(plan)]
                 return clock.slower(others[0]) if others else clock
@@ -160,7 +159,7 @@ class PlanRun:
                 return relational.project(self.stream(child), items, schema_of(child))
             case Frequency(child=child, every=every, by=by, strict=strict) if not is_jump(plan):
                 part = by_columns(by, schema_of(child))
-                rows = picked(self.stream(child), every, strict, lambda row: row.time, part)
+                rows = pick_rows(self.stream(child), every, strict, lambda row: row.time, part)
                 return self.appearing(plan, rows)
             case Union(left=left, right=right):
                 sides = [
@@ -169,7 +168,7 @@ class PlanRun:
                 rows = [row for _, row in sorted(sides, key=lambda pair: pair[0])]
                 return self.appearing(plan, [replace(row, position=place) for place, row in enumerate(rows)])
             case _:
-                return self.emitted(plan)
+                return self.emit(plan)
 
     def appearing(self, plan: Plan, rows: list[Row]) -> list[Row]:
         """Return the rows that are visible by this operator's clock, with the batch from which they are."""
@@ -177,20 +176,20 @@ class PlanRun:
         seen = [(row, clock.first_beyond(row.time)) for row in rows]
         return [replace(row, batch=batch) for row, batch in seen if batch is not None]
 
-    def emitted(self, plan: Plan) -> list[Row]:
+    def emit(self, plan: Plan) -> list[Row]:
         """Return the rows that the instants of a windowed operator emit, one instant after the other.
 
         A row-level instant emits only the contribution of the new row, any other instant the whole relation.
         """
         rows: list[Row] = []
-        for instant in self.evaluated(plan):
+        for instant in self.passed_instants(plan):
             relation = self.relation(plan, instant)
             for row in [row for row in relation if instant.whole or row.new]:
                 arrival = instant.cause.arrival if instant.cause else None
                 rows.append(Row(row.values, instant.time, instant.batch, arrival, len(rows), row.marks))
         return rows
 
-    def evaluated(self, plan: Plan) -> list[Instant]:
+    def passed_instants(self, plan: Plan) -> list[Instant]:
         """Return the instants that have passed, in order, each with its batch."""
         clock = self.clock(plan)
         come = [(instant, clock.first_beyond(instant.time)) for instant in self.instants(plan)]
@@ -217,7 +216,7 @@ class PlanRun:
         """
         schema = schema_of(window.child)
         count_by, part = by_columns(window.count_by, schema), by_columns(window.by, schema)
-        rows = picked(self.stream(window.child), window.every, window.strict, lambda row: row.time, count_by)
+        rows = pick_rows(self.stream(window.child), window.every, window.strict, lambda row: row.time, count_by)
         whole = window.every != ONE_TUPLE
         return [Instant(row.time, row, self.numbers[id(plan)], part=part(row), whole=whole) for row in rows]
 
@@ -229,7 +228,7 @@ class PlanRun:
         part = by_columns(window.by, schema_of(window.child))
         found = {
             (boundary, key)
-            for key, rows in parts(self.seen_by(plan, window), part).items()
+            for key, rows in parts(self.rows_read_by(plan, window), part).items()
             for boundary in self.boundaries_of(plan, window, rows)
         }
         return [
@@ -247,12 +246,12 @@ class PlanRun:
         if window.range.is_time:
             return {each for row in rows for each in extents_of(row.time, window.range.amount, slide)}
         clock = self.clock(plan)
-        last = max(row.time for row in self.seen_by(plan, window))
+        last = max(row.time for row in self.rows_read_by(plan, window))
         until = max(clock.latest, (last // slide + 1) * slide) if clock.flushed else clock.latest
         first = (min(row.time for row in rows) // slide + 1) * slide
         return set(range(first, until + 1, slide))
 
-    def seen_by(self, plan: Plan, window: Picked) -> list[Row]:
+    def rows_read_by(self, plan: Plan, window: Picked) -> list[Row]:
         """Return the rows that a window reads: the record store for an extent, else the sequence."""
         if window.child is plan:
             return self.stream(plan)
@@ -283,12 +282,12 @@ class PlanRun:
                 return relational.minus(self.relation(left, instant), self.relation(right, instant))
             case _:
                 rows = self.up_to(plan, self.stream(plan), instant)
-                return [marked(row, instant, instant.cause) for row in rows]
+                return [mark_row(row, instant, instant.cause) for row in rows]
 
     def window_rows(self, plan: Plan, window: Picked, instant: Instant) -> list[Row]:
         """Return the rows in the window of the instant's part, or of every part, in sequence order."""
         part = by_columns(window.by, schema_of(window.child))
-        seen = self.up_to(plan, self.seen_by(plan, window), instant)
+        seen = self.up_to(plan, self.rows_read_by(plan, window), instant)
         held: list[Row] = []
         for key, rows in parts(seen, part).items():
             if instant.part is not None and key != instant.part:
@@ -319,7 +318,7 @@ def is_jump(plan: Plan) -> bool:
     return isinstance(plan, Frequency) and isinstance(plan.child, Window) and plan.child.every == ONE_TUPLE
 
 
-def marked(row: Row, instant: Instant, cause: Row | None) -> Row:
+def mark_row(row: Row, instant: Instant, cause: Row | None) -> Row:
     number = cause.marks.row_number if cause else None
     return replace(row, marks=Marks(instant.time, number), new=row is cause)
 

@@ -40,16 +40,16 @@ def same_rows(one: Values, two: Values) -> bool:
     return orders(one) == orders(two)
 
 
-def compared(one: Value, two: Value) -> int | None:
+def compare(one: Value, two: Value) -> int | None:
     """Return -1, 0 or 1, or None (unknown) if either value is NULL."""
     if one is None or two is None:
         return None
-    one, two = together(one, two)
+    one, two = widen(one, two)
     first, second = order(one), order(two)
     return (first > second) - (first < second)
 
 
-def together(one: Value, two: Value) -> tuple[Value, Value]:
+def widen(one: Value, two: Value) -> tuple[Value, Value]:
     """Return both operands in the wider of their types: a DOUBLE makes the other a DOUBLE."""
     if isinstance(one, float) and isinstance(two, Decimal):
         return one, float(two)
@@ -62,23 +62,23 @@ def arithmetic(operation: Callable[[Value, Value], Value], one: Value, two: Valu
     """Return NULL if either value is NULL, else the result of the operation in the wider type."""
     if one is None or two is None:
         return None
-    return bounded(operation(*together(one, two)))
+    return check_bigint(operation(*widen(one, two)))
 
 
-def bounded(value: Value) -> Value:
+def check_bigint(value: Value) -> Value:
     """Return the value if a BIGINT can hold it, else raise."""
     if isinstance(value, int) and not -GREATEST_BIGINT - 1 <= value <= GREATEST_BIGINT:
         raise RunError("SW-581", f"{value} does not fit a BIGINT", hint="use DECIMAL or DOUBLE, or a try_ function")
     return value
 
 
-def divided(one: Value, two: Value) -> Value:
+def divide(one: Value, two: Value) -> Value:
     """Return `one / two`, a DOUBLE for whole numbers. Raise on division by zero."""
     _refuse_zero(two)
     return one / two
 
 
-def whole_divided(one: Value, two: Value) -> Value:
+def divide_whole(one: Value, two: Value) -> Value:
     """Return `one div two`: the quotient without its fraction."""
     _refuse_zero(two)
     return int(one / two) if isinstance(one, float) else int(one // two if (one < 0) == (two < 0) else -(-one // two))

@@ -1,4 +1,4 @@
-"""The rows that a window holds at an instant.
+"""The rows that a window holds at an instant, and the rows that a frequency picks (CSQL 4.2 to 4.4).
 
 Positions j, k count the sequence s(1), s(2), ... from 1; `rows` are in sequence order. t is a row's event time.
 """
@@ -6,10 +6,12 @@ Positions j, k count the sequence s(1), s(2), ... from 1; `rows` are in sequence
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from slackwater.algebra.lengths import Length
 from slackwater.semantics.rows import Row, Values
+
+T = TypeVar("T")
 
 
 def time_window(rows: Sequence[Row], time: int, length: int) -> list[Row]:
@@ -62,3 +64,48 @@ def parts(rows: Iterable[Row], key: Callable[[Row], Any]) -> dict[Values, list[R
     for row in rows:
         found.setdefault(key(row), []).append(row)
     return found
+
+
+def every_nth(rows: Sequence[T], count: int) -> list[T]:
+    """Return every n-th row. CSQL 4.3: F_n s(j) = s(n * j).
+
+    >>> every_nth("abcdefg", 3)
+    ['c', 'f']
+    """
+    return list(rows[count - 1 :: count])
+
+
+def last_of_slots(rows: Sequence[T], length: int, time: Callable[[T], int]) -> list[T]:
+    """Return the last row of each slot. CSQL 4.3: F_t s(j) = s(max { k | t(k) in slot j }).
+
+    Slots are the disjoint intervals [(j - 1) * t, j * t).
+
+    >>> last_of_slots([1, 4, 5, 17], 5, time=lambda row: row)
+    [4, 5, 17]
+    """
+    last = {time(row) // length: row for row in rows}
+    return list(last.values())
+
+
+def at_multiples(rows: Sequence[T], length: int, time: Callable[[T], int]) -> list[T]:
+    """Return the rows whose time is exactly a multiple of t: the local form of CSQL 4.4."""
+    return [row for row in rows if time(row) % length == 0]
+
+
+def pick_rows(
+    rows: Sequence[T], every: Length, strict: bool, time: Callable[[T], int], part: Callable[[T], Any]
+) -> list[T]:
+    """Return the rows that a frequency picks, in stream order. Each part has its own counts and slots."""
+    apart: dict[Any, list[T]] = {}
+    for row in rows:
+        apart.setdefault(part(row), []).append(row)
+    chosen: set[int] = set()
+    for each in apart.values():
+        chosen |= {id(row) for row in _pick_from_part(each, every, strict, time)}
+    return [row for row in rows if id(row) in chosen]
+
+
+def _pick_from_part(rows: Sequence[T], every: Length, strict: bool, time: Callable[[T], int]) -> list[T]:
+    if not every.is_time:
+        return every_nth(rows, every.amount)
+    return at_multiples(rows, every.amount, time) if strict else last_of_slots(rows, every.amount, time)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.expressions import Tree, parsed, renamed
+from slackwater.algebra.expressions import Tree, parse_expr, replace_columns
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Scan
 from slackwater.algebra.schema import Expr, Field, Schema
@@ -53,12 +53,12 @@ class Relation:
 
     def column(self, expr: Expr) -> Column:
         """Return an expression of the plan as a column of `df`."""
-        return F.expr(renamed(expr, self.spelled).sql)
+        return F.expr(replace_columns(expr, self.spell).sql)
 
     def columns(self) -> list[Column]:
-        return [F.col(quoted(name)) for name in self.names]
+        return [F.col(quote(name)) for name in self.names]
 
-    def spelled(self, reference: str) -> str | Tree:
+    def spell(self, reference: str) -> str | Tree:
         """Return the column name or the expression in `df` that a reference of the plan stands for.
 
         An attribute of the instant is always computed, if need be by subtracting 0: a mere copy of a column with a
@@ -68,13 +68,13 @@ class Relation:
             return column_name(self.schema.find(reference))
         match reference.lower(), self.extent:
             case "window_end", int():
-                return parsed(earlier(0))
+                return parse_expr(earlier(0))
             case "window_start", int() as extent:
-                return parsed(earlier(extent))
+                return parse_expr(earlier(extent))
             case "row_time", int():
-                return parsed(earlier(TICK))
+                return parse_expr(earlier(TICK))
             case "row_time", None:
-                return parsed(f"{TIME} - INTERVAL '0' MICROSECOND")
+                return parse_expr(f"{TIME} - INTERVAL '0' MICROSECOND")
         raise QueryError(
             "SW-302",
             f"'{reference}' has no value here",
@@ -97,10 +97,10 @@ def column_name(field: Field) -> str:
     return f"{field.qualifier}__{field.name}" if field.qualifier else field.name
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """Return a name in backticks, as Spark reads it, whatever characters it has.
 
-    >>> quoted("a.b")
+    >>> quote("a.b")
     '`a.b`'
     """
     return "`" + name.replace("`", "``") + "`"

@@ -13,7 +13,7 @@ from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
-from slackwater.spark.shim.log import start_jvm
+from slackwater.spark.shim.spark_log import start_jvm
 from slackwater.spark.shim.versions import INSTALLED, warn_unsupported
 from slackwater.spark.shim.workers import is_connect
 

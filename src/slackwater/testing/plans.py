@@ -153,23 +153,23 @@ class Sketch:
 
     def side(self, kind: Instants, slide: Length) -> Plan:
         """Draw one side of a set operation: the same two columns whatever the stream."""
-        plan = self.filtered(self.source(kind, slide))
+        plan = self.draw_filter(self.source(kind, slide))
         return Project(plan, Terms.over(plan).pair())
 
     def query(self, kind: Instants, depth: int = 1) -> Plan:
         """Draw a query whose instants are of one kind."""
         slide = self.slide()
-        plan = self.joined(kind, slide) if self.joining(kind) else self.nested(kind, slide, depth)
+        plan = self.draw_join(kind, slide) if self.joining(kind) else self.draw_source(kind, slide, depth)
         joined = isinstance(plan, Join)
-        plan = self.filtered(plan)
+        plan = self.draw_filter(plan)
         if self.aggregating(kind, joined):
-            plan = self.filtered(Terms.over(plan).aggregate(self.choices, plan, self.shape.ordered))
+            plan = self.draw_filter(Terms.over(plan).aggregate(self.choices, plan, self.shape.ordered))
         items = Terms.over(plan).items(self.choices)
         if self.distinct(kind):
-            return self.thinned(Distinct(Project(plan, items)))
-        return Project(self.thinned(plan), items)
+            return self.draw_frequency(Distinct(Project(plan, items)))
+        return Project(self.draw_frequency(plan), items)
 
-    def filtered(self, plan: Plan) -> Plan:
+    def draw_filter(self, plan: Plan) -> Plan:
         """Draw WHERE or HAVING, or neither."""
         if not self.shape.selects or not one_in(self.choices, 2):
             return plan
@@ -187,7 +187,7 @@ class Sketch:
         final = kind in ("boundaries", "jumps")
         return self.shape.distinct and (final or not self.final) and one_in(self.choices, 5)
 
-    def thinned(self, plan: Plan) -> Plan:
+    def draw_frequency(self, plan: Plan) -> Plan:
         """Draw a frequency on the result, or none. Rows that may still change cannot be counted."""
         if not self.shape.result_frequencies or not self.final or not one_in(self.choices, 4):
             return plan
@@ -200,12 +200,12 @@ class Sketch:
         strict = self.shape.strict and every.is_time and one_in(self.choices, 3)
         return Frequency(plan, every, by, strict)
 
-    def joined(self, kind: Instants, slide: Length) -> Plan:
+    def draw_join(self, kind: Instants, slide: Length) -> Plan:
         left, right = self.source(kind, slide), self.source(kind, slide)
         condition = equality(Terms.over(left), Terms.over(right)) if one_in(self.choices, 2) else None
         return Join(left, right, condition)
 
-    def nested(self, kind: Instants, slide: Length, depth: int) -> Plan:
+    def draw_source(self, kind: Instants, slide: Length, depth: int) -> Plan:
         """Draw a stream, or a subquery or view in its place."""
         if not (self.shape.subqueries and depth and one_in(self.choices, 4)):
             return self.source(kind, slide)
@@ -214,15 +214,15 @@ class Sketch:
         self.aliases = inner.aliases + 1
         alias = f"q{self.aliases}"
         view = self.shape.views and one_in(self.choices, 3)
-        return self.windowed(View(f"view_{alias}", alias, query) if view else Subquery(alias, query), kind, slide)
+        return self.draw_window(View(f"view_{alias}", alias, query) if view else Subquery(alias, query), kind, slide)
 
     def source(self, kind: Instants, slide: Length) -> Plan:
         name = self.choices.one_of(self.shape.streams)
         self.aliases += 1
         scan = CATALOG.fill(Scan(name, f"s{self.aliases}", (), ""))
-        return self.windowed(Disorder(scan, Policy()), kind, slide)
+        return self.draw_window(Disorder(scan, Policy()), kind, slide)
 
-    def windowed(self, stream: Plan, kind: Instants, slide: Length) -> Plan:
+    def draw_window(self, stream: Plan, kind: Instants, slide: Length) -> Plan:
         """Draw RANGE and FREQUENCY over a stream, so that its instants are of the kind."""
         by: tuple[str, ...] = ()
         if self.shape.partitioned and one_in(self.choices, 4):

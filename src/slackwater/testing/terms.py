@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from slackwater.algebra.expressions import parsed, typed
+from slackwater.algebra.expressions import parse_expr, type_expr
 from slackwater.algebra.nodes import Aggregate, Item, Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Field, Schema
@@ -34,7 +34,7 @@ WIDER = {"bigint": "int"}
 @lru_cache(maxsize=16_384)
 def expression(sql: str, schema: Schema) -> Expr:
     """Return the expression, resolved and typed as binding does."""
-    return typed(parsed(sql), schema)
+    return type_expr(parse_expr(sql), schema)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ import pytest
 from tests.dashboard.records import START, records
 
 from slackwater.app.monitor.board import PIPELINES, Board, Level
-from slackwater.app.monitor.log import ProgressLog, read_log
 from slackwater.app.monitor.picture import draw_run
+from slackwater.app.monitor.progress_log import ProgressLog, read_log
 from slackwater.errors import InputError
 
 NOW = START / 1_000 + 10

@@ -8,7 +8,7 @@ import pytest
 from slackwater.app.testing.engine import Engine
 from slackwater.app.testing.page import Page, load_page, read_page
 from slackwater.app.testing.run import Outcome, run_page
-from slackwater.app.testing.update import check_updating, update_page, updated
+from slackwater.app.testing.update import check_updating, fill_in_tables, update_page
 from slackwater.errors import InputError, SlackwaterError
 
 DECLARED = """\
@@ -299,7 +299,7 @@ def test_an_update_writes_what_was_found_and_leaves_the_rest_alone(tmp_path, new
 
 def test_an_update_of_what_is_right_changes_nothing():
     found = page(f"{QUERY}\n\n{INPUT}\n\nresult|segment\n1|7")
-    assert updated(found, run_page(found)) == found.text
+    assert fill_in_tables(found, run_page(found)) == found.text
 
 
 def test_a_page_that_was_edited_meanwhile_is_not_overwritten(tmp_path):

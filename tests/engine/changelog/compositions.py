@@ -37,12 +37,12 @@ CALLS = ("SUM(v)", "COUNT(*)", "MAX(v)", "MIN(v)", "COUNT(DISTINCT v)", "COUNT(v
 
 
 def compositions(most: int = 4, max_rows: int = 10) -> st.SearchStrategy[Case]:
-    """A composition and feeds for its streams."""
+    """Draw a composition and feeds for its streams."""
     return st.integers(0, 2**40).map(lambda seed: composition(seed, most, max_rows))
 
 
 def single(kind: str, seed: int, max_rows: int = 12) -> Case:
-    """One operator over windows, streams or a changelog."""
+    """Draw one operator over windows, streams or a changelog."""
     choices = Seeded(seed)
     composer = Composer(choices)
     sources = [composer.source() for _ in range(2 if kind in BINARY else 1)]

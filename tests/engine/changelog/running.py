@@ -1,4 +1,4 @@
-"""Runs a plan's changelog kernel over feeds, and says what came of it as the interpreter would."""
+"""Run the changelog kernel of a plan over feeds, and compare its output with the interpreter's."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Ran:
 
 
 def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[Given]:
-    """What the feeds give batch by batch; a flush is one more."""
+    """Return the rows and punctuations of each batch; a flush adds one batch."""
     clocks = clocks_of(plan, feeds, flush)
     count = len(next(iter(clocks.values())).in_force)
     made: list[Given] = []
@@ -56,12 +56,12 @@ def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[
 
 
 def ran(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True, **options: Any) -> Ran:
-    """What the kernel of a plan yields over feeds."""
+    """Return the output of a plan's kernel over feeds."""
     return run(changelog_kernel(changes_of(plan), **options), given_by(plan, feeds, flush))
 
 
 def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
-    """What a kernel yields; `stored` takes the state to bytes and back after every batch."""
+    """Return the output of a kernel; with `stored`, the state goes through bytes after every batch."""
     made, state = Ran(), kernel.init()
     numbers: dict[tuple[int, ...], int] = {}
     for number, (rows, marks) in enumerate(batches):
@@ -84,7 +84,7 @@ def record_batch(kernel: Kernel, name: str, rows: Sequence[Mapping[str, Any]]) -
 
 
 def changes_in(log: TupleLog, batch: int, numbers: dict[tuple[int, ...], int]) -> list[Change]:
-    """A changelog with the numbers of its tuples."""
+    """Return the changes of a log with the numbers of their tuples."""
     names = log.born.rows.schema.names
     made = []
     for kind, tuples in (("insert", log.born), ("delete", log.ended)):
@@ -102,7 +102,7 @@ def changes_in(log: TupleLog, batch: int, numbers: dict[tuple[int, ...], int]) -
 
 
 def answer_of(plan: Plan, found: Ran) -> Answer:
-    """What a kernel yielded, as the interpreter says it; the changes as their rows say."""
+    """Return the output of a kernel as an answer of the interpreter; the changes are read from the output rows."""
     scans = [node for node in walk(plan) if isinstance(node, Scan)]
     changes = [
         Change(kind, dict(zip(lines.schema.names[3:], values, strict=True)), start, to, batch, 0)
@@ -119,7 +119,7 @@ def answer_of(plan: Plan, found: Ran) -> Answer:
 
 
 def table_at(changes: Sequence[Change], time: int) -> Counter[Any]:
-    """The rows that live at a point in time, as a multiset; floats to the last digits but two."""
+    """Return the rows that live at a point in time as a multiset; floats are rounded to 12 digits."""
     come = [change for change in changes if change.valid_from <= time]
     ended = {change.number for change in come if change.type == "delete"}
     live = [
@@ -135,6 +135,6 @@ def rounded(value: Any) -> Any:
 
 
 def moments(*logs: Sequence[Change]) -> list[int]:
-    """Every time at which a table may change, and the tick before."""
+    """Return every time at which a table may change, and the tick before it."""
     times = {each.valid_from for log in logs for each in log} | {each.valid_to or 0 for log in logs for each in log}
     return sorted(times | {time - 1 for time in times})

@@ -65,7 +65,7 @@ def test_every_call_is_what_the_interpreter_says(calls: str, source: str):
 
 
 def split(calls: str) -> list[str]:
-    """At the commas outside of brackets."""
+    """Split a text at the commas outside of brackets."""
     made, depth = [""], 0
     for letter in calls:
         depth += (letter == "(") - (letter == ")")
@@ -77,7 +77,7 @@ def split(calls: str) -> list[str]:
 
 
 def bounds(function: str, *given: tuple[int, int, int], **options: bool) -> list[tuple[int, int]]:
-    """From and to of the results over a window of 10."""
+    """Return start and end of each result over a window of 10 ticks."""
     made = kernel(grouped(window(S, 10), function, "x", **options))
     log = steps(made, ({"S": rows(*given)}, EARLIEST), ({}, 1_000))[1].log
     return list(zip(log.born.start.tolist(), log.born.end.tolist(), strict=True))

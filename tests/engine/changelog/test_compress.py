@@ -25,7 +25,7 @@ Living = Counter[tuple[Any, ...]]
 
 
 def replayed(living: Living, log: TupleLog, now: int) -> Living:
-    """What lives at the end of a batch: born and not ended, with a bound that has not come."""
+    """Return the tuples that live at the end of a batch: born, not ended, and not expired."""
     after = living + Counter(lines(log.born)) - Counter(lines(log.ended))
     return Counter({line: count for line, count in after.items() if line[-1] >= now})
 
@@ -36,7 +36,7 @@ def lines(tuples: Tuples) -> list[tuple[Any, ...]]:
 
 
 def batches_of(case: Case) -> Iterator[tuple[TupleLog, TupleLog, int]]:
-    """The changelog of each batch, its net change, and the punctuation."""
+    """Return the changelog of each batch, its net change, and the punctuation."""
     plain, net = (ChangelogKernel(changes_of(case.plan), net=each) for each in (False, True))
     one, two = plain.init(), net.init()
     for rows, marks in given_by(case.plan, case.feeds, flush=False):
@@ -71,7 +71,7 @@ def test_no_smaller_changelog_leaves_the_same_tuples(case: Case):
 
 
 def reached(before: Living, after: Living, steps: int) -> bool:
-    """Whether any so many inserts and deletes, of any rows at hand, lead from one to the other."""
+    """Return whether some choice of so many inserts and deletes leads from one table to the other."""
     at_hand = [(sign, line) for line in {*before, *after} for sign in (1, -1)]
     for chosen in product(at_hand, repeat=steps):
         made = Counter(before)

@@ -10,9 +10,9 @@ from tests.engine.changelog.running import answer_of, ran
 from slackwater.algebra.nodes import Emit, Mode, walk
 from slackwater.app.testing.answers import EngineAnswers, tables_of
 from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.case_reader import read_cases
 from slackwater.app.testing.differences import differences
 from slackwater.app.testing.page import load_page
-from slackwater.app.testing.reading import read_cases
 
 PAGE = Path(__file__).parents[3] / "docs" / "semantics.md"
 CHANGES = [

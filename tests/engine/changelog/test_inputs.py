@@ -15,7 +15,7 @@ FOREVER = 10**15
 
 
 def told(*batches: tuple[list[tuple[Any, ...]], int]) -> tuple[list[Any], list[Any]]:
-    """The changes of all batches as (type, from, to, k, x), and the refused rows."""
+    """Return the changes of all batches as (type, from, to, k, x), and the refused rows."""
     made = kernel(E)
     found = steps(made, *(({"E": rows(*given)} if given else {}, mark) for given, mark in batches))
     changes = [(*line[:3], *line[4:6]) for step in found for line in plain_rows(step.changelog)]

@@ -34,7 +34,7 @@ QUERIES = {
 
 
 def after(query: Node, batches: int, key: int = 0) -> State:
-    """The state after so many batches of 20 rows over 10 ticks; with `key`, no key ever comes back."""
+    """Return the state after so many batches of 20 rows over 10 ticks; with `key`, no key repeats."""
     made = kernel(query)
     state = made.init()
     for number in range(batches):

@@ -40,7 +40,7 @@ WHOLE = Shape(mode=Mode.CHANGES, streams=("Readings", "Events", "Pulses", "Edits
 
 
 def has_kernel(case: Case) -> bool:
-    """Whether a plan is none of those that are refused with a code."""
+    """Return whether a plan has a kernel; other plans are refused with a code."""
     try:
         return bool(changes_of(case.plan))
     except QueryError as error:
@@ -62,7 +62,7 @@ OPEN = {
 
 
 def end(case: Case) -> Case:
-    """The case with a last punctuation that every lifetime ends before."""
+    """Return the case with a last punctuation after the end of every lifetime."""
     return replace(case, feeds=ended(case.plan, case.feeds))
 
 
@@ -70,7 +70,7 @@ KINDS = {name: cases.map(end) for name, cases in OPEN.items()}
 
 
 def check_same(found: Ran, wanted: Answer) -> None:
-    """The tables at every point in time, and which rows were set aside."""
+    """Check that the tables at every point in time and the refused rows are the same."""
     for time in moments(found.changes, wanted.changes):
         assert table_at(found.changes, time) == table_at(wanted.changes, time)
 
@@ -121,7 +121,7 @@ def test_a_flush_takes_time_to_the_newest_row(kind: str, data: st.DataObject):
 
 
 def with_suspects(case: Case) -> Case:
-    """The case in which every third row of a stream with arrivals is stamped an hour after its arrival."""
+    """Return the case with every third row of a stream with arrivals stamped an hour after its arrival."""
     clocks = {node.stream: node for node in walk(case.plan) if isinstance(node, Scan)}
     feeds = dict(case.feeds)
     for name, scan in clocks.items():
@@ -150,7 +150,7 @@ def test_a_flush_releases_suspect_rows_and_leaves_time_at_the_newest_other(kind:
 
 @st.composite
 def cut(draw: st.DrawFn, batches: list[Given]) -> list[Given]:
-    """The same rows in other batches, some of them empty, with the punctuations between the same rows."""
+    """Draw the same rows in other batches, some of them empty, with the punctuations between the same rows."""
     made: list[Given] = []
     before = dict.fromkeys(batches[0][1], EARLIEST)
     for rows, marks in batches:

@@ -23,13 +23,13 @@ EXTENTS = "Pulses AS p [RANGE 3 seconds SLIDE 3 seconds]"
 
 
 def feed(*rows: tuple[int, int], punctuation: int | None = None) -> Feed:
-    """Rows of an id at a second."""
+    """Return a feed of rows, each given by its id and its second."""
     given = tuple({"id": each, "v": each, "ts": second * SECOND} for each, second in rows)
     return Feed((FeedBatch(given, None if punctuation is None else punctuation * SECOND),))
 
 
 def shown(query: str, feeds: dict[str, Feed], flush: bool = True) -> dict[int, list[Any]]:
-    """The ids that stand before the boundaries at 3, 6, ... 24 seconds; a flush goes to the end of time."""
+    """Return the ids that live just before the boundaries at 3, 6, ... 24 seconds."""
     plan = bind_query(f"{query} EMIT CHANGES", CATALOG)
     end = [({}, dict.fromkeys(feeds, LATEST))] if flush else []
     changes = run(ChangelogKernel(changes_of(plan)), [*given_by(plan, feeds, flush=False), *end]).changes

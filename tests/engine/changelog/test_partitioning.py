@@ -46,7 +46,7 @@ def test_columns_that_all_operators_have_in_common(query: str):
 
 
 def apart(batches: list[Given], columns: dict[str, tuple[str, ...]], bucket: int) -> list[Given]:
-    """The rows of one bucket, with the same punctuations."""
+    """Return the rows of one bucket, with the same punctuations."""
 
     def mine(name: str, row: Any) -> bool:
         return crc32(repr([row.get(column) for column in columns[name]]).encode()) % BUCKETS == bucket

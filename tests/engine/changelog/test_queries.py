@@ -234,7 +234,7 @@ def test_rows_that_come_one_by_one_give_the_same(name: str):
 
 
 def one_by_one(batches: list[Given]) -> list[Given]:
-    """The same rows, each in a batch of its own, with the punctuations between the same rows."""
+    """Return the same rows, one per batch, with the punctuations between the same rows."""
     before = dict.fromkeys(batches[0][1], EARLIEST)
     made: list[Given] = []
     for rows, marks in batches:

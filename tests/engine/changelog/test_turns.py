@@ -22,7 +22,7 @@ QUERY = f"SELECT one, two FROM (SELECT a.id AS one, b.id AS two FROM {LAST}, {OT
 
 
 def pairs(query: str, *rows: tuple[str, int, int, int]) -> list[tuple[Any, ...]]:
-    """The pairs that a stream has, when rows (kind, id, second, arrival) come."""
+    """Return the pairs of a join over rows (kind, id, second, arrival)."""
     given = tuple(
         {"kind": kind, "id": number, "v": 0, "ts": second * SECOND, "arrived": arrival * SECOND}
         for kind, number, second, arrival in rows

@@ -51,7 +51,7 @@ def lines_of(found: Ran) -> list[list[Line]]:
 
 
 def table(lines: Sequence[Line], key: Sequence[str], time: int) -> Counter[Any]:
-    """A row takes the place of the live row of its key; a delete takes it away; it leaves when its bound has come."""
+    """Return the live rows: a row replaces the live row of its key, a delete ends it, and it expires at its bound."""
     live: dict[Any, Line] = {}
     for line in lines:
         place = orders(line[name] for name in key)

@@ -67,7 +67,7 @@ def rows(*given: tuple[Any, ...]) -> pa.RecordBatch:
 
 
 def steps(made: ChangelogKernel, *given: tuple[dict[str, pa.RecordBatch], int]) -> list[ChangelogStep]:
-    """What each batch yields."""
+    """Return the output of each batch."""
     state: State = made.init()
     found: list[ChangelogStep] = []
     for batches, punctuation in given:

@@ -34,7 +34,7 @@ from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch, Late, interpret
 from slackwater.spark.watermark.punctuate import Account, Controlled
-from slackwater.spark.watermark.readings import read
+from slackwater.spark.watermark.readings import read_parts
 from slackwater.spark.watermark.rows_host import pack_clocks
 
 START = 1_700_000_000_000
@@ -82,7 +82,7 @@ def accounts() -> list[Account]:
     for batch in batches():
         clocks = {name: batch[column].cast(pa.int64()) for name, column in (("event", "ts"), ("arrival", "received"))}
         parts = pack_clocks(0, iter(pa.table({"part": [0] * batch.num_rows, **clocks}).combine_chunks().to_batches()))
-        found.append(controlled.enter(read([each["body"][0].as_py() for each in parts], in_arrival_order=True)))
+        found.append(controlled.enter(read_parts([each["body"][0].as_py() for each in parts], in_arrival_order=True)))
     return found
 
 

@@ -37,8 +37,8 @@ def ledger() -> Ledger:
 
 
 def test_a_record_counts_its_own_batch_and_its_controls_count_all(ledger):
-    ledger.entered(event(0))
-    record = ledger.entered(event(1, out=12))
+    ledger.enter(event(0))
+    record = ledger.enter(event(1, out=12))
     assert (record.batch, record.rows_in, record.rows_out) == (1, 50, 12)
     assert (record.late, record.rejected, record.suspect, record.held) == (3, 0, 0, 30)
     assert (record.state_bytes, record.seconds) == (100, 1.5)
@@ -59,26 +59,26 @@ def test_a_resumed_query_counts_on_from_what_its_checkpoint_has(tmp_path):
     (tmp_path / "commits" / "0").touch()
     after = partial(accounts_after, Location(str(tmp_path)))
     resumed = Ledger("fastest", {"Traffic": 0.05}, after, accounts_kept(Location(str(tmp_path))))
-    record = resumed.entered(event(1))
+    record = resumed.enter(event(1))
     assert (record.rows_in, record.late, record.rejected, record.suspect) == (50, 3, 0, 0)
     assert record.recent_hold == (7_300 - 2_000) / 47
     assert record.controls[0].account == SECOND
 
 
 def test_refused_rows_are_counted_by_batch_and_since_the_run_began(ledger):
-    before = ledger.entered(event(0))
+    before = ledger.enter(event(0))
     assert (before.refused, before.controls[0].refused) == (0, None)
     for batch, refused in ((1, 2), (2, None)):
         told = event(batch)
         told["observedMetrics"] = {f"{COUNTED}.7": {"refused/Traffic": refused}}
-        record = ledger.entered(told)
+        record = ledger.enter(told)
         assert (record.refused, record.controls[0].refused) == (refused or 0, 2)
 
 
 def test_a_batch_without_rows_keeps_the_account(ledger):
-    ledger.entered(event(0))
-    ledger.entered(event(1))
-    record = ledger.entered(event(2, out=4))
+    ledger.enter(event(0))
+    ledger.enter(event(1))
+    record = ledger.enter(event(2, out=4))
     assert (record.rows_in, record.late, record.rows_out) == (0, 0, 4)
     assert record.controls[0].account == SECOND
 
@@ -86,19 +86,19 @@ def test_a_batch_without_rows_keeps_the_account(ledger):
 def test_idle_triggers_and_repeated_events_are_no_batches(ledger):
     idle = event(0)
     idle["durationMs"] = {"triggerExecution": 3}
-    assert ledger.entered(idle) is None
-    assert ledger.entered(event(0)) is not None
-    assert ledger.entered(event(0)) is None
+    assert ledger.enter(idle) is None
+    assert ledger.enter(event(0)) is not None
+    assert ledger.enter(event(0)) is None
 
 
 def test_the_record_of_a_batch_has_counts_times_and_what_the_controls_saw(ledger):
-    ledger.entered(event(0))
+    ledger.enter(event(0))
     told = event(1, out=12, queryPlanning=200) | {"timestamp": "2026-01-01T00:00:01.000Z", "runId": "r"}
     seen = {"delays": [[3, 80], [40, 10]], "hold_p50": 90.0, "hold_p99": 150.0, "late_rows": [[1, 2]], "against": 900}
     seen["holds"] = "waiting for sender 7"
     told["observedMetrics"][OUTPUT][TOLD] = json.dumps({CONTROL: seen})
     told["stateOperators"][0]["numRowsTotal"] = 9
-    progress = ledger.entered(told)
+    progress = ledger.enter(told)
     record = record_of(progress)
     assert json.loads(json.dumps(record)) == record
     assert record["rows_in"] == record["on_time"] + record["late"] + record["rejected"] == 50
@@ -115,5 +115,5 @@ def test_the_record_of_a_batch_has_counts_times_and_what_the_controls_saw(ledger
 def test_a_query_that_is_no_pipeline_counts_the_rows_of_its_sink(ledger):
     told = event(0)
     told["observedMetrics"] = {}
-    assert ledger.entered(told | {"sink": {"numOutputRows": 7}}).rows_out == 7
-    assert ledger.entered(told | {"batchId": 1, "sink": {"numOutputRows": -1}}).rows_out == 0
+    assert ledger.enter(told | {"sink": {"numOutputRows": 7}}).rows_out == 7
+    assert ledger.enter(told | {"batchId": 1, "sink": {"numOutputRows": -1}}).rows_out == 0

@@ -10,7 +10,15 @@ from slackwater.disorder.state import pack
 from slackwater.lang import bind_query
 from slackwater.spark.run.ticks import Silence, Tick, beyond, flushing
 from slackwater.spark.watermark.policy import controller_of, policy_of
-from slackwater.spark.watermark.punctuate import EVERY_ROW, LATER, Account, Controlled, account_in, observed, ticked
+from slackwater.spark.watermark.punctuate import (
+    EVERY_ROW,
+    LATER,
+    Account,
+    Controlled,
+    account_in,
+    observe_batch,
+    observe_ticks,
+)
 from slackwater.spark.watermark.readings import Batch, BatchSums, Reading
 from slackwater.testing.catalog import CATALOG
 
@@ -24,7 +32,7 @@ def after_rows() -> tuple[object, Account]:
     """Return a controller with slack 3 and its account after rows at 10 to 14 s: the punctuation is at 11 s."""
     controller = controller_of(policy_of(slack=3, idle="30 seconds"))
     times = np.arange(10_000, 15_000, 1_000)
-    return controller, observed(controller, Account(), Reading(Batch(5, times, times)))
+    return controller, observe_batch(controller, Account(), Reading(Batch(5, times, times)))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +48,7 @@ def after_rows() -> tuple[object, Account]:
 )
 def test_a_tick_raises_the_punctuation(silence, beyond, punctuation):
     controller, account = after_rows()
-    found = ticked(controller, account, Batch(0, NONE, NONE, silence=silence, beyond=beyond), IDLE)
+    found = observe_ticks(controller, account, Batch(0, NONE, NONE, silence=silence, beyond=beyond), IDLE)
     assert (found.punctuation, controller.progress.punctuation) == (punctuation, max(punctuation, 11_000))
     assert (found.rows, found.late) == (5, 0)
 
@@ -58,19 +66,19 @@ def test_a_flush_closes_windows_of_rows_from_the_future_and_goes_back_to_the_clo
     controller, account = after_rows()
     one = Batch(1, np.array([ahead]), np.array([15_000]))
     if listed:
-        account = observed(controller, account, Reading(one))
+        account = observe_batch(controller, account, Reading(one))
     else:
         sums = BatchSums(0, 0, 1, 1, 15_000, 15_000, EARLIEST, None, ahead)
-        account = observed(controller, account, Reading(replace(one, event=NONE, arrival=NONE), sums))
+        account = observe_batch(controller, account, Reading(replace(one, event=NONE, arrival=NONE), sums))
     assert (account.punctuation, account.newest, account.suspect, account.furthest) == (11_000, 14_000, 1, ahead)
-    silent = ticked(restored(controller), account, Batch(0, NONE, NONE, silence=40_000), IDLE)
+    silent = observe_ticks(restored(controller), account, Batch(0, NONE, NONE, silence=40_000), IDLE)
     assert silent.punctuation == 24_000
-    away = ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000, furthest=ahead), IDLE)
+    away = observe_ticks(controller, account, Batch(0, NONE, NONE, beyond=2_000, furthest=ahead), IDLE)
     assert (away.ahead, away.punctuation, controller.progress.punctuation) == (watermark, 16_000, 16_000)
-    back = ticked(controller, away, Batch(0, NONE, NONE, beyond=2_000), IDLE)
+    back = observe_ticks(controller, away, Batch(0, NONE, NONE, beyond=2_000), IDLE)
     assert (back.ahead, back.punctuation, back.newest, back.furthest) == (0, 16_000, 14_000, 14_000)
     honest = Reading(Batch(2, np.array([15_000, 17_000]), np.array([18_000, 18_000])))
-    assert observed(controller, back, honest).late == 1
+    assert observe_batch(controller, back, honest).late == 1
 
 
 def restored(controller: object) -> object:
@@ -82,22 +90,22 @@ def restored(controller: object) -> object:
 
 def test_a_flush_of_suspect_rows_alone_closes_their_windows_and_leaves_the_clock_where_it_was():
     controller = controller_of(policy_of(slack=3))
-    account = observed(controller, Account(), Reading(Batch(1, np.array([900_000]), np.array([5_000]))))
-    away = ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000, furthest=900_000), IDLE)
-    back = ticked(controller, away, Batch(0, NONE, NONE, beyond=2_000), IDLE)
+    account = observe_batch(controller, Account(), Reading(Batch(1, np.array([900_000]), np.array([5_000]))))
+    away = observe_ticks(controller, account, Batch(0, NONE, NONE, beyond=2_000, furthest=900_000), IDLE)
+    back = observe_ticks(controller, away, Batch(0, NONE, NONE, beyond=2_000), IDLE)
     assert (account.newest, away.ahead, away.punctuation, back.ahead, back.punctuation) == (0, 902_000, 0, 0, 0)
 
 
 def test_a_flush_of_a_changelog_releases_suspect_rows_at_the_newest_honest_one():
     controller, account = after_rows()
     suspect = Reading(Batch(1, np.array([900_000]), np.array([15_000])))
-    account = observed(controller, account, suspect)
+    account = observe_batch(controller, account, suspect)
     every = Batch(0, NONE, NONE, beyond=1, furthest=EVERY_ROW)
-    away = ticked(controller, account, every, IDLE)
+    away = observe_ticks(controller, account, every, IDLE)
     assert (away.punctuation, away.ahead) == (14_001, EVERY_ROW)
-    again = ticked(controller, away, every, IDLE)
+    again = observe_ticks(controller, away, every, IDLE)
     assert again.punctuation == 14_002, "there must be a time at which these rows can be released"
-    back = ticked(controller, again, Batch(0, NONE, NONE, beyond=1), IDLE)
+    back = observe_ticks(controller, again, Batch(0, NONE, NONE, beyond=1), IDLE)
     assert (back.punctuation, back.ahead) == (14_002, 0)
 
 
@@ -122,7 +130,7 @@ def test_the_ticks_of_a_flush(text, readers, ticks):
 
 def test_a_flush_goes_beyond_the_newest_row_of_every_stream():
     controller, account = after_rows()
-    found = ticked(controller, account, Batch(0, NONE, NONE, beyond=2_000, newest=90_000), IDLE)
+    found = observe_ticks(controller, account, Batch(0, NONE, NONE, beyond=2_000, newest=90_000), IDLE)
     assert found.punctuation == 92_000
 
 
@@ -147,17 +155,17 @@ def test_the_account_counts_the_rows_and_the_time_for_which_a_cap_gave_up_the_ra
 
 def test_rows_that_come_after_all_are_late_against_the_raised_punctuation():
     controller, account = after_rows()
-    account = ticked(controller, account, Batch(0, NONE, NONE, silence=40_000), IDLE)
+    account = observe_ticks(controller, account, Batch(0, NONE, NONE, silence=40_000), IDLE)
     again = np.array([20_000, 30_000])
-    account = observed(controller, account, Reading(Batch(2, again, np.array([60_000, 60_000]))))
+    account = observe_batch(controller, account, Reading(Batch(2, again, np.array([60_000, 60_000]))))
     assert (account.rows, account.late, account.on_time, account.silence) == (7, 1, 6, 0)
 
 
 def test_a_silent_stream_that_never_had_a_row_goes_by_the_newest_of_the_others():
     controller = controller_of(policy_of(slack=3))
-    found = ticked(controller, Account(), Batch(0, NONE, NONE, silence=31_000, newest=50_000), IDLE)
+    found = observe_ticks(controller, Account(), Batch(0, NONE, NONE, silence=31_000, newest=50_000), IDLE)
     assert found.punctuation == 51_000
-    unknown = ticked(controller_of(policy_of(slack=3)), Account(), Batch(0, NONE, NONE, silence=31_000), IDLE)
+    unknown = observe_ticks(controller_of(policy_of(slack=3)), Account(), Batch(0, NONE, NONE, silence=31_000), IDLE)
     assert unknown == Account()
 
 

@@ -13,7 +13,7 @@ import slackwater.spark
 from slackwater.errors import RunError
 from slackwater.spark.shim import internals
 from slackwater.spark.shim.internals import JAVA, PYTHON, JavaClass, missing_java, missing_python
-from slackwater.spark.shim.versions import TESTED, minor_of, unsupported, warn_unsupported
+from slackwater.spark.shim.versions import TESTED, minor_of, version_warning, warn_unsupported
 
 SPARK = Path(str(resources.files(slackwater.spark)))
 PUBLIC = (
@@ -61,8 +61,8 @@ def test_what_is_missing_is_named_in_one_line(spark, monkeypatch: pytest.MonkeyP
 
 
 def test_a_version_that_is_not_known_is_warned_about():
-    assert [unsupported(version) for version in TESTED] == ["", "", "", ""]
-    assert unsupported(pyspark.__version__) == ""
+    assert [version_warning(version) for version in TESTED] == ["", "", "", ""]
+    assert version_warning(pyspark.__version__) == ""
     assert minor_of(pyspark.__version__) in [minor_of(version) for version in TESTED]
     with pytest.warns(UserWarning, match=r"not tested with Spark 4\.9\.0, only with 4\.0 to 4\.3"):
         warn_unsupported("4.9.0")

@@ -14,7 +14,7 @@ from pyspark.sql.streaming import StreamingQuery
 from tests.spark.streams import write_batch
 
 from slackwater.spark.store import Location
-from slackwater.spark.watermark import gauged
+from slackwater.spark.watermark import gauge
 from slackwater.spark.watermark.accounts import stream_of
 from slackwater.spark.watermark.control import with_disorder_control
 from slackwater.spark.watermark.policy import policy_of
@@ -114,7 +114,7 @@ def test_a_gauge_reads_what_the_rows_say(spark, tmp_path, estimator, parts):
 
 def accounts(query: StreamingQuery) -> dict[str, Account]:
     """Return the accounts of a query's controls by the names of their streams."""
-    found = gauged.controls_of(SparkSession.active()).accounts(str(query.runId))
+    found = gauge.controls_of(SparkSession.active()).accounts(str(query.runId))
     return {stream_of(name): account for name, account in found.items()}
 
 
@@ -126,7 +126,7 @@ def watermark(time: int) -> str:
 def test_a_large_first_batch_is_counted_exactly_though_not_every_row_is_looked_at(spark, tmp_path, monkeypatch):
     rows = batches(seed=11, sizes=(9_000, 4_000), unstamped=False)
     stream = written(spark, tmp_path / "in", rows)
-    monkeypatch.setattr(gauged, "MOST", 1_000)
+    monkeypatch.setattr(gauge, "MOST", 1_000)
     query = ended(counted(with_disorder_control(stream, "ts", "5%", arrival="received")), tmp_path / "check")
     found, alone = accounts(query)["ts"], expected(rows, "budget", "5%")
     assert (found.rows, found.untimed, found.suspect) == (alone[-1].rows, alone[-1].untimed, alone[-1].suspect)
@@ -183,7 +183,7 @@ def test_a_query_of_another_session_is_known_to_the_whole_application(spark, tmp
     query = ended(counted(with_disorder_control(stream, "ts", "1%", arrival="received")), tmp_path / "check")
     spark.sql("SELECT 1").collect()
     assert accounts(query) == {"ts": expected(rows, "budget")[-1]}
-    assert gauged.controls_of(other) is gauged.controls_of(spark)
+    assert gauge.controls_of(other) is gauge.controls_of(spark)
 
 
 def test_two_streams_of_a_query_that_are_controlled_alike_have_an_account_each(spark, tmp_path):

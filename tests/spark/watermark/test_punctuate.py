@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slackwater.spark.watermark.policy import controller_of, policy_of
-from slackwater.spark.watermark.punctuate import Account, observed
+from slackwater.spark.watermark.punctuate import Account, observe_batch
 from slackwater.spark.watermark.readings import Batch, Reading
 
 times = st.one_of(st.none(), st.integers(-(10**12), 253_402_300_799_999))
@@ -24,7 +24,7 @@ def test_rows_in_are_on_time_or_late_or_untimed(batches):
     late = untimed = total = 0
     for batch in batches:
         before = account.punctuation
-        account = observed(controller, account, reading(batch))
+        account = observe_batch(controller, account, reading(batch))
         late += sum(time is not None and time < before for time, _ in batch)
         untimed += sum(time is None for time, _ in batch)
         total += len(batch)
@@ -38,7 +38,9 @@ def test_hold_is_the_time_from_arrival_to_the_batch_whose_punctuation_passed_the
     controller, account = controller_of(policy_of(slack=1)), Account()
     waited = []
     for event, arrival in (([10, 20], [12, 20]), ([50], [50]), ([80], [90])):
-        account = observed(controller, account, Reading(Batch(len(event), np.array(event), np.array(arrival), None)))
+        account = observe_batch(
+            controller, account, Reading(Batch(len(event), np.array(event), np.array(arrival), None))
+        )
         waited.append((account.punctuation, account.held, account.held_time))
     # A row that the punctuation reaches without passing it still counts as held: 10 in the first batch, and so on.
     assert waited == [(10, 2, 8), (20, 2, 8 + 2 * 30), (50, 2, 8 + 2 * 30 + 2 * 40)]

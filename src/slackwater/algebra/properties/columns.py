@@ -19,18 +19,18 @@ from slackwater.algebra.nodes import (
     View,
     Window,
 )
-from slackwater.algebra.remembered import remembered
+from slackwater.algebra.plan_cache import cache_by_plan
 from slackwater.algebra.schema import Field, Schema
 
 
-@remembered
+@cache_by_plan
 def schema_of(plan: Plan) -> Schema:
     """Return the columns of an operator's rows, in order."""
     match plan:
         case Scan(alias=alias, fields=fields):
-            return Schema(fields).qualified(alias)
+            return Schema(fields).qualify(alias)
         case View(alias=alias, query=query) | Subquery(alias=alias, query=query):
-            return schema_of(query).qualified(alias)
+            return schema_of(query).qualify(alias)
         case Project(items=items):
             return Schema(tuple(Field(item.name, item.expr.type) for item in items))
         case Aggregate(group=group, aggregates=aggregates):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.nodes import Disorder, Frequency, Plan, Scan, Subquery, Union, View, Window, inputs
-from slackwater.algebra.remembered import remembered
+from slackwater.algebra.plan_cache import cache_by_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Instants:
         return not self.at_rows
 
 
-@remembered
+@cache_by_plan
 def instants_of(plan: Plan) -> Instants:
     """Return the instants of an operator. Of two inputs the left one counts; the checks ensure that both agree."""
     match plan:

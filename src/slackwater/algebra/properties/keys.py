@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import conjuncts, identifier, name_of, parsed
+from slackwater.algebra.expressions import conjuncts, identifier, name_of, parse_expr
 from slackwater.algebra.nodes import (
     Aggregate,
     Distinct,
@@ -98,7 +98,7 @@ def _distinguishing(plan: Plan, key: Key | None, condition: Expr | None) -> Key 
         return key
     schema = schema_of(plan)
     kept = list(key)
-    for part in map(parsed, (each.sql for each in conjuncts(condition))):
+    for part in map(parse_expr, (each.sql for each in conjuncts(condition))):
         pair = [part.this, part.expression] if isinstance(part, exp.EQ) else []
         if not pair or not all(isinstance(side, exp.Column) and name_of(side) in schema for side in pair):
             continue

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import DIALECT, column_node, parsed, text
+from slackwater.algebra.expressions import DIALECT, column_node, parse_expr, text
 from slackwater.algebra.nodes import Item, Minus, Plan, Project, Union
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import UNKNOWN, Expr
@@ -77,7 +77,7 @@ def _items(items: tuple[Item, ...], types: list[str | None]) -> tuple[Item, ...]
 def _widened(expr: Expr, kind: str | None) -> Expr:
     if kind in (None, UNKNOWN, expr.type):
         return expr
-    return Expr(text(exp.cast(parsed(expr.sql).copy(), kind, dialect=DIALECT)), str(kind))
+    return Expr(text(exp.cast(parse_expr(expr.sql).copy(), kind, dialect=DIALECT)), str(kind))
 
 
 def _digits(kind: str) -> tuple[int, int]:

@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from slackwater.algebra.catalog import Pipeline
+from slackwater.algebra.lengths import TICKS_PER_MS
 from slackwater.algebra.nodes import Plan, Scan, Window, walk
 from slackwater.app.monitor.board import Event
 from slackwater.app.render.svg import graph_of
 from slackwater.spark.run.physical import placements
 from slackwater.spark.run.progress import Progress
 from slackwater.spark.run.record import record_of
-
-TICKS_PER_MS = 1_000
 
 
 def events_of(progress: Progress) -> list[Event]:

@@ -38,7 +38,7 @@ class Following:
         for record in self.queries.news():
             for event in events_of(record):
                 self._tell(event)
-        for name, error in self.queries.ended():
+        for name, error in self.queries.take_ended():
             state = {"state": "failed", "error": hide_secrets({"": error})[""]} if error else {"state": "stopped"}
             self._tell({"kind": "state", "pipeline": name, **state})
 

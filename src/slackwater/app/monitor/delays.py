@@ -48,7 +48,7 @@ class DelayHistogram:
                 return bucket
         return max(counts, default=0)
 
-    def fixed(self, late: float) -> float:
+    def fixed_delay(self, late: float) -> float:
         """Return the fixed delay of `withWatermark`, in seconds, that would have made this share of rows late."""
         return upper(self.at_share(self.all, 1.0 - late))
 

@@ -62,7 +62,7 @@ def _delays(axes: Axes, followed: Followed) -> None:
         span = range(max(1, buckets[0]), buckets[-1] + 2)
         edges = [lower(each) for each in span]
         axes.stairs(followed.delays.shares(followed.delays.all, span[:-1]), edges, fill=True, color=TEAL, alpha=0.5)
-        fixed = followed.delays.fixed(followed.ratio)
+        fixed = followed.delays.fixed_delay(followed.ratio)
         axes.axvline(max(followed.behind, 1e-3), color=BLUE, label=f"punctuation, {seconds(followed.behind)} behind")
         axes.axvline(fixed, color=AMBER, linestyle="--", label=f"fixed delay of the same share, {seconds(fixed)}")
         axes.set_xscale("log")

@@ -21,8 +21,8 @@ from slackwater.errors import found_in
 from slackwater.spark.io.streams import read_stream
 from slackwater.spark.run.physical import Physical, Placement, physical, physical_beside
 from slackwater.spark.run.sides import beside
-from slackwater.spark.run.views.log import read_log
-from slackwater.spark.run.views.reading import log_name
+from slackwater.spark.run.views.plans import log_name
+from slackwater.spark.run.views.view_log import read_log
 from slackwater.spark.session import local_session
 from slackwater.spark.store import Location
 

@@ -3,7 +3,7 @@
 cells        one cell of a table: text to value and back
 tables       the tables of a case, with the place of every cell
 page         a Markdown page: declarations, and the blocks that hold cases
-reading      from a block of a page to a case
+case_reader  from a block of a page to a case
 case         one case: a plan, its input as feeds, and the expected tables
 engine       the names of the engines that can answer a case
 answers      answers of the interpreter; on_spark: answers of Spark

@@ -27,7 +27,7 @@ class EngineAnswers:
 Answers = Callable[[QueryCase], EngineAnswers]
 
 
-def interpreted(case: QueryCase) -> EngineAnswers:
+def answer_by_interpreter(case: QueryCase) -> EngineAnswers:
     """Return the answer of the reference interpreter."""
     return EngineAnswers(tables_of(case, interpret(case.plan, case.feeds, case.flush)))
 
@@ -59,7 +59,7 @@ def tables_of(case: QueryCase, answer: Answer) -> dict[str, tuple[Line, ...]]:
 def answers_of(engine: Engine) -> Answers:
     """Return the function that answers cases. Spark is imported and started only if it is asked for."""
     if engine is Engine.INTERPRETER:
-        return interpreted
+        return answer_by_interpreter
     from slackwater.app.testing.on_spark import OnSpark  # noqa: PLC0415 (it imports Spark)
 
     return OnSpark()

@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from slackwater.algebra.catalog import LATE, REFUSED, REJECTED, Pipeline, SinkDef
+from slackwater.algebra.lengths import TICKS_PER_MS
 from slackwater.algebra.nodes import Disorder, Emit, Plan, Policy, Scan, emits_changes, inputs, walk, with_inputs
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import UNKNOWN
@@ -30,7 +31,6 @@ NAME = "case"
 EVERY_CHANGE = SinkDef(NAME, "console", {"changelog.netChanges": "false"})
 """The sink of a case's changes. It keeps all changes, not the net change of each batch."""
 CHANGE = {"_change_type": "type", "_valid_from": "from", "_valid_to": "to"}
-TICKS_PER_MS = 1_000
 
 
 class OnSpark:

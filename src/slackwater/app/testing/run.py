@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from slackwater.app.secrets import mask_errors
-from slackwater.app.testing.answers import Answers, EngineAnswers, interpreted
+from slackwater.app.testing.answers import Answers, EngineAnswers, answer_by_interpreter
 from slackwater.app.testing.case import QueryCase
+from slackwater.app.testing.case_reader import read_case
 from slackwater.app.testing.differences import Difference, differences
 from slackwater.app.testing.page import FencedBlock, Page
-from slackwater.app.testing.reading import read_case
 from slackwater.app.testing.report import report, report_error
 from slackwater.errors import InputError, SlackwaterError, nearest
 
@@ -49,7 +49,7 @@ class Outcome:
         return report(self.case, self.differences) if self.case is not None else Text()
 
 
-def run_block(page: Page, block: FencedBlock, answers: Answers = interpreted) -> Outcome:
+def run_block(page: Page, block: FencedBlock, answers: Answers = answer_by_interpreter) -> Outcome:
     """Return the outcome of one case. A mistake in the case is part of the outcome."""
     case = None
     try:
@@ -61,7 +61,7 @@ def run_block(page: Page, block: FencedBlock, answers: Answers = interpreted) ->
     return Outcome(block, case, found, tuple(differences(case, found)))
 
 
-def run_page(page: Page, answers: Answers = interpreted, only: str = "") -> Iterator[Outcome]:
+def run_page(page: Page, answers: Answers = answer_by_interpreter, only: str = "") -> Iterator[Outcome]:
     """Yield the outcome of every case, or of the cases whose titles contain a text."""
     blocks = [block for block in page.blocks if only.lower() in block.title.lower()]
     if not blocks:

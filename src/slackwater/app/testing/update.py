@@ -22,7 +22,7 @@ Edit = tuple[int, int, list[str]]
 """Lines of the page (from 0, the second exclusive), and their replacement."""
 
 
-def updated(page: Page, outcomes: Iterable[Outcome]) -> str:
+def fill_in_tables(page: Page, outcomes: Iterable[Outcome]) -> str:
     """Return the text of a page in which every case that ran expects the found tables."""
     edits: list[Edit] = []
     for each in outcomes:
@@ -80,7 +80,7 @@ def write_page(page: Page, text: str) -> None:
 
 def update_page(page: Page, outcomes: Iterable[Outcome]) -> None:
     """Write the found tables into the file of a page."""
-    text = updated(page, outcomes)
+    text = fill_in_tables(page, outcomes)
     if text != page.text:
         write_page(page, text)
 

@@ -145,7 +145,7 @@ class Sweep:
         place = int(state.searchsorted(batch))
         above = cost[place:] + (self.clock[state[place:]] - self.clock[batch])
         if place == 0:
-            return undominated(state, above, lost)
+            return drop_dominated(state, above, lost)
         moves = penalty > 0.0
         entry = cost[place - 1] if moves else cost[place - 1] + penalty
         keep = above < np.minimum.accumulate(np.concatenate([[entry], above]))[:-1]
@@ -160,15 +160,15 @@ class Sweep:
         state, cost, lost = states
         arrived = batch.searchsorted(state, side="right")
         spent = np.concatenate([[0.0], np.cumsum(self.clock[batch])])
-        state, cost, lost = undominated(state, cost + arrived * self.clock[state] - spent[arrived], lost)
+        state, cost, lost = drop_dominated(state, cost + arrived * self.clock[state] - spent[arrived], lost)
         reached = np.union1d(state, batch[batch > state[0]])
         origin = state.searchsorted(reached, side="right") - 1
         arrived = batch.searchsorted(reached, side="right")
         owed = np.concatenate([[0.0], np.cumsum(penalty)])
-        return undominated(reached, cost[origin] + owed[-1] - owed[arrived], lost[origin] + len(batch) - arrived)
+        return drop_dominated(reached, cost[origin] + owed[-1] - owed[arrived], lost[origin] + len(batch) - arrived)
 
 
-def undominated(state: Ints, cost: Floats, lost: Ints) -> States:
+def drop_dominated(state: Ints, cost: Floats, lost: Ints) -> States:
     """Return the states that cost less than every lower state."""
     keep = np.concatenate([[True], cost[1:] < np.minimum.accumulate(cost)[:-1]])
     return state[keep], cost[keep], lost[keep]

@@ -11,10 +11,10 @@ from sqlglot.tokenizer_core import TokenType
 
 from slackwater.algebra.checks import ESTIMATORS
 from slackwater.algebra.lengths import LONGEST, Length
-from slackwater.algebra.ratios import parse_ratio
+from slackwater.algebra.policies import parse_ratio
 from slackwater.errors import nearest
-from slackwater.lang.parsing.reading import OPEN, ScriptParser
-from slackwater.lang.parsing.source import Span, token_span
+from slackwater.lang.parsing.base import OPEN, ScriptParser
+from slackwater.lang.parsing.source_text import Span, token_span
 from slackwater.lang.parsing.syntax import CLAUSES, Bracket, Clause
 
 EXAMPLES = {"IDLE": "30 seconds", "SKEW": "5 minutes", "WITHIN": "30 seconds"}

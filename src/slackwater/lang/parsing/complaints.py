@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from sqlglot.tokenizer_core import Token, TokenType
 
 from slackwater.errors import QueryError
-from slackwater.lang.parsing.reading import OPEN, UnparsedError
-from slackwater.lang.parsing.source import SourceText, token_span
+from slackwater.lang.parsing.base import OPEN, UnparsedError
+from slackwater.lang.parsing.source_text import SourceText, token_span
 from slackwater.lang.parsing.syntax import CLAUSES
 
 WORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "EMIT FINAL", "EMIT CHANGES", "UNION ALL", "EXCEPT", "JOIN")

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from sqlglot.dialects.spark import Spark
 
-from slackwater.lang.parsing.reading import EMIT, OPEN
+from slackwater.lang.parsing.base import EMIT, OPEN
 from slackwater.lang.parsing.statements import StatementParser
 
 

@@ -18,17 +18,17 @@ SYNONYMS: dict[str, type[exp.Func]] = {
     "some": exp.LogicalOr,
 }
 REFORMED = (exp.Anonymous, exp.Filter, exp.WithinGroup, exp.Paren, exp.Dot)
-"""The nodes that `reformed` may change."""
+"""The nodes that `normalise` may change."""
 
 
 def normal(tree: Tree) -> Tree:
     """Return the tree with every node in its normal form, from the leaves up. The argument is changed in place."""
     for node in reversed([each for each in tree.walk(bfs=False) if isinstance(each, REFORMED)]):
-        tree = replaced(tree, node, reformed(node))
+        tree = replace_node(tree, node, normalise(node))
     return tree
 
 
-def replaced(tree: Tree, node: Tree, new: Tree) -> Tree:
+def replace_node(tree: Tree, node: Tree, new: Tree) -> Tree:
     """Return the tree with one of its nodes replaced by another."""
     if node is tree:
         return new
@@ -37,7 +37,7 @@ def replaced(tree: Tree, node: Tree, new: Tree) -> Tree:
     return tree
 
 
-def reformed(node: Tree) -> Tree:
+def normalise(node: Tree) -> Tree:
     """Return the normal form of a node: AVG(x) for MEAN(x), f(x)['y'] for f(x).y, no parentheses around a column."""
     match node:
         case exp.Anonymous() if len(node.expressions) == 1 and node.name.lower() in SYNONYMS:
@@ -120,7 +120,7 @@ FOREIGN = (
         "write one query for each grouping",
     ),
     Foreign(
-        (exp.WithinGroup,), "WITHIN GROUP", "use PERCENTILE(column, share)", lambda node: reformed(node) is not node
+        (exp.WithinGroup,), "WITHIN GROUP", "use PERCENTILE(column, share)", lambda node: normalise(node) is not node
     ),
     Foreign((exp.Cast,), "the type TIME", "use a timestamp", lambda node: not node.args["to"].is_type("time")),
     Foreign((exp.Dot,), "a field of a constant", "name a column", lambda node: not isinstance(node.this, exp.Literal)),

@@ -14,9 +14,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from slackwater.algebra.catalog import SIDES
 from slackwater.errors import QueryError, nearest
+from slackwater.lang.parsing.base import EMIT, OPEN
 from slackwater.lang.parsing.dialect import Slackwater
-from slackwater.lang.parsing.reading import EMIT, OPEN
-from slackwater.lang.parsing.source import SourceText, token_span
+from slackwater.lang.parsing.source_text import SourceText, token_span
 from slackwater.lang.parsing.syntax import CLAUSES
 
 # Limits of a text, in characters, tokens, levels of parentheses, and characters of a name. They bound the time and the

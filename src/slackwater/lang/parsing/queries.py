@@ -8,9 +8,9 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import TokenType
 
 from slackwater.errors import QueryError, nearest
+from slackwater.lang.parsing.base import EMIT, OPEN
 from slackwater.lang.parsing.clauses import ClauseParser
-from slackwater.lang.parsing.reading import EMIT, OPEN
-from slackwater.lang.parsing.source import mark, token_span
+from slackwater.lang.parsing.source_text import mark, token_span
 from slackwater.lang.parsing.syntax import CLAUSES, Bracket
 
 BRACKET = "slackwater_bracket"

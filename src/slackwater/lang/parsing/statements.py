@@ -9,7 +9,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from slackwater.errors import nearest
 from slackwater.lang.parsing.queries import QueryParser
-from slackwater.lang.parsing.source import Span
+from slackwater.lang.parsing.source_text import Span
 from slackwater.lang.parsing.syntax import (
     ColumnDef,
     CreateSink,

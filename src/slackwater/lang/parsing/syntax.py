@@ -8,7 +8,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from slackwater.algebra.lengths import Length
-from slackwater.lang.parsing.source import Span
+from slackwater.lang.parsing.source_text import Span
 
 WINDOW_CLAUSES = ("RANGE", "SLIDE", "WATTR", "FREQUENCY")
 DISORDER_CLAUSES = ("SLACK", "DRATIO", "BSIZE", "IDLE", "SKEW")

@@ -9,7 +9,7 @@ from slackwater.algebra.lengths import LONGEST, Length
 from slackwater.algebra.nodes import Frequency, Plan, Project, Subquery, Window
 from slackwater.rewrite.change import Context, Replacement
 from slackwater.rewrite.partitions import fields_of
-from slackwater.rewrite.references import traced
+from slackwater.rewrite.references import trace
 
 
 def compose_frequencies(plan: Plan, context: Context) -> Replacement | None:
@@ -23,7 +23,7 @@ def compose_frequencies(plan: Plan, context: Context) -> Replacement | None:
         case Frequency(child=Subquery(query=Project(child=Frequency() as inner) as project) as subquery):
             if context.names("row_number"):
                 return None
-            below = [traced(column, subquery) for column in plan.by]
+            below = [trace(column, subquery) for column in plan.by]
             by = tuple(found[0] for found in below if found and found[1] == inner)
             change = _composed(plan, by, inner) if len(by) == len(plan.by) else None
             if change is None:

@@ -26,7 +26,7 @@ def distribute_frequencies(plan: Plan, context: Context) -> Replacement | None:
             slide = instants_of(query).every
             if not (slide.is_time and range_.is_time and range_.amount <= slide.amount < every.amount):
                 return None
-            if every.amount % slide.amount or not synchronised(query, slide):
+            if every.amount % slide.amount or not is_synchronised(query, slide):
                 return None
             inside = replace(subquery, query=at_boundaries(query, slide, every))
             return Replacement(
@@ -35,7 +35,7 @@ def distribute_frequencies(plan: Plan, context: Context) -> Replacement | None:
     return None
 
 
-def synchronised(query: Plan, slide: Length) -> bool:
+def is_synchronised(query: Plan, slide: Length) -> bool:
     """Return whether every input of a query has boundaries of this slide and no operator in it counts rows."""
     match query:
         case Window(range=range_, every=every):
@@ -45,7 +45,7 @@ def synchronised(query: Plan, slide: Length) -> bool:
         case Frequency() | Scan() | Disorder():
             return False
         case _:
-            return all(synchronised(each, slide) for each in inputs(query))
+            return all(is_synchronised(each, slide) for each in inputs(query))
 
 
 def at_boundaries(query: Plan, slide: Length, every: Length) -> Plan:

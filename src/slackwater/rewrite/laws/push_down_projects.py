@@ -21,7 +21,7 @@ def push_down_projects(plan: Plan, context: Context) -> Replacement | None:
         return None
     there = [field for leaf in leaves(plan.child) for field in schema_of(leaf)]
     narrowing = Narrowing(Counter(field.name.lower() for field in there), streams_only=not context.final)
-    narrow = narrowing.narrowed(plan.child, read_by(plan, schema_of(plan.child)))
+    narrow = narrowing.narrow(plan.child, read_by(plan, schema_of(plan.child)))
     if narrow is None:
         return None
     dropped = list(dict.fromkeys(field.name for field in there if field not in narrow.moved))

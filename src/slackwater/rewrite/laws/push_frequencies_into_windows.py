@@ -5,7 +5,7 @@ from __future__ import annotations
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Frequency, Plan, Window
 from slackwater.rewrite.change import Context, Replacement
-from slackwater.rewrite.partitions import merged
+from slackwater.rewrite.partitions import merge_partitions
 
 
 def push_frequencies_into_windows(plan: Plan, context: Context) -> Replacement | None:
@@ -15,7 +15,7 @@ def push_frequencies_into_windows(plan: Plan, context: Context) -> Replacement |
     """
     match plan:
         case Frequency(child=Window(every=at) as window, every=every, by=by, strict=False) if at == ONE_TUPLE:
-            parts = merged(by, window.by, window)
+            parts = merge_partitions(by, window.by, window)
             if parts is None or isinstance(context.parent, Frequency) or (every.is_time and window.range.is_time):
                 return None
             jumping = Window(window.child, window.range, every, parts)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from slackwater.algebra.nodes import Aggregate, Plan, Select
 from slackwater.rewrite.change import Context, Replacement
 from slackwater.rewrite.passage import passes
-from slackwater.rewrite.references import substituted
+from slackwater.rewrite.references import substitute
 
 
 def push_selects_below_aggregates(plan: Plan, context: Context) -> Replacement | None:
@@ -16,6 +16,6 @@ def push_selects_below_aggregates(plan: Plan, context: Context) -> Replacement |
         case Select(child=Aggregate(child=child, group=group) as aggregate, condition=condition):
             if not passes(condition, aggregate, context):
                 return None
-            below = Select(child, substituted(condition, group))
+            below = Select(child, substitute(condition, group))
             return Replacement(replace(aggregate, child=below), f"{condition} drops whole groups")
     return None

@@ -9,7 +9,7 @@ from slackwater.algebra.nodes import Join, Plan, Select
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
 from slackwater.rewrite.change import Context, Replacement
-from slackwater.rewrite.references import is_pure, reads, respelled
+from slackwater.rewrite.references import is_pure, reads, respell
 
 
 def push_selects_below_joins(plan: Plan, context: Context) -> Replacement | None:
@@ -33,7 +33,7 @@ def _reads_only(condition: Expr, join: Join, side: str) -> bool:
 
 def _sunk(join: Join, side: str, condition: Expr) -> Join:
     below = join.left if side == "left" else join.right
-    selected = Select(below, respelled(condition, schema_of(below)))
+    selected = Select(below, respell(condition, schema_of(below)))
     return replace(join, left=selected) if side == "left" else replace(join, right=selected)
 
 

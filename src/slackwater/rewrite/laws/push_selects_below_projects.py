@@ -7,7 +7,7 @@ from dataclasses import replace
 from slackwater.algebra.nodes import Plan, Project, Select, Subquery
 from slackwater.rewrite.change import Context, Replacement
 from slackwater.rewrite.passage import passes
-from slackwater.rewrite.references import substituted
+from slackwater.rewrite.references import substitute
 
 
 def push_selects_below_projects(plan: Plan, context: Context) -> Replacement | None:
@@ -26,4 +26,4 @@ def push_selects_below_projects(plan: Plan, context: Context) -> Replacement | N
 
 
 def _below(project: Project, select: Select) -> Project:
-    return replace(project, child=Select(project.child, substituted(select.condition, project.items)))
+    return replace(project, child=Select(project.child, substitute(select.condition, project.items)))

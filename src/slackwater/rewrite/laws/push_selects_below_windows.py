@@ -8,7 +8,7 @@ from slackwater.algebra.nodes import Plan, Select, Window
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.rewrite.change import Context, Replacement
 from slackwater.rewrite.passage import passes
-from slackwater.rewrite.references import respelled
+from slackwater.rewrite.references import respell
 
 
 def push_selects_below_windows(plan: Plan, context: Context) -> Replacement | None:
@@ -17,7 +17,7 @@ def push_selects_below_windows(plan: Plan, context: Context) -> Replacement | No
         case Select(child=Window(child=stream) as window, condition=condition):
             if not passes(condition, window, context):
                 return None
-            below = Select(stream, respelled(condition, schema_of(stream)))
+            below = Select(stream, respell(condition, schema_of(stream)))
             return Replacement(
                 replace(window, child=below), f"{condition} reads one row at a time, whatever its window"
             )

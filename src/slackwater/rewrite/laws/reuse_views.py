@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.algebra.catalog import ViewDef
-from slackwater.algebra.expressions import Tree, column_node, is_aggregate, parsed, text
+from slackwater.algebra.expressions import Tree, column_node, is_aggregate, parse_expr, text
 from slackwater.algebra.lengths import Length
 from slackwater.algebra.nodes import Emit, Frequency, Item, Mode, Plan, Project, Subquery, View, Window
 from slackwater.algebra.properties.instants import instants_of
 from slackwater.algebra.schema import Expr
 from slackwater.rewrite.blocks import Block
 from slackwater.rewrite.change import Context, Replacement
-from slackwater.rewrite.laws.distribute_frequencies import at_boundaries, synchronised
+from slackwater.rewrite.laws.distribute_frequencies import at_boundaries, is_synchronised
 
 
 def reuse_views(plan: Plan, context: Context) -> Replacement | None:
@@ -78,7 +78,7 @@ def _every(asked: Block, known: Block, view: View) -> Plan | None:
 def _boundaries(asked: Block, known: Block, view: View) -> Plan | None:
     """Return every m-th boundary of the view: a window that holds only the rows emitted at that boundary."""
     slide, every = instants_of(known.body).every, instants_of(asked.body).every
-    if not (slide.is_time and every.is_time) or every.amount % slide.amount or not synchronised(known.body, slide):
+    if not (slide.is_time and every.is_time) or every.amount % slide.amount or not is_synchronised(known.body, slide):
         return None
     return Window(view, slide, every) if at_boundaries(known.body, slide, every) == asked.body else None
 
@@ -99,7 +99,7 @@ def _instants(asked: Block, known: Block, view: View) -> Plan | None:
 
 def _from_view(item: Item, known: Block) -> Item | None:
     """Return a select item over the columns of the view, or None if the view lacks a column that it reads."""
-    columns = {text(parsed(each.expr.sql)): each.name for each in known.items}
+    columns = {text(parse_expr(each.expr.sql)): each.name for each in known.items}
     missing = False
 
     def swap(node: Tree) -> Tree:
@@ -109,7 +109,7 @@ def _from_view(item: Item, known: Block) -> Item | None:
         missing = missing or is_aggregate(node) or node.key == "column"
         return node
 
-    tree = parsed(item.expr.sql).copy().transform(swap)
+    tree = parse_expr(item.expr.sql).copy().transform(swap)
     return None if missing else Item(item.name, Expr(text(tree), item.expr.type))
 
 

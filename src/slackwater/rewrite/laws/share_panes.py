@@ -8,9 +8,9 @@ from math import gcd
 from sqlglot import exp
 
 from slackwater.algebra.aggregates import MERGEABLE
-from slackwater.algebra.expressions import parsed
+from slackwater.algebra.expressions import parse_expr
 from slackwater.algebra.lengths import Kind, Length
-from slackwater.algebra.nodes import Aggregate, Plan, Select, Window, stated
+from slackwater.algebra.nodes import Aggregate, Plan, Select, Window, expressions_of
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.rewrite.change import Context, Replacement
 from slackwater.rewrite.references import is_pure
@@ -44,12 +44,12 @@ def _overlaps(window: Window) -> bool:
 
 
 def _mergeable(aggregate: Aggregate) -> bool:
-    calls = [parsed(item.expr.sql) for item in aggregate.aggregates]
+    calls = [parse_expr(item.expr.sql) for item in aggregate.aggregates]
     if not all(isinstance(call, MERGEABLE) and not call.find(exp.Distinct) for call in calls):
         return False
     below: Plan = aggregate
     while isinstance(below, (Aggregate, Select)):
-        if not all(is_pure(expr, schema_of(below.child)) for expr in stated(below)):
+        if not all(is_pure(expr, schema_of(below.child)) for expr in expressions_of(below)):
             return False
         below = below.child
     return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slackwater.algebra.aggregates import UNORDERED
-from slackwater.algebra.expressions import parsed
+from slackwater.algebra.expressions import parse_expr
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import (
     Aggregate,
@@ -91,7 +91,7 @@ def _by_time(window: Window) -> bool:
 
 def _in_order(aggregate: Aggregate) -> bool:
     """Return whether an aggregate depends on row order: always at rows, at boundaries for calls such as LAST."""
-    calls = [parsed(item.expr.sql) for item in aggregate.aggregates]
+    calls = [parse_expr(item.expr.sql) for item in aggregate.aggregates]
     return not instants_of(aggregate).at_boundaries or not all(isinstance(call, UNORDERED) for call in calls)
 
 

@@ -65,11 +65,11 @@ class Changes:
             case Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
                 return pointwise.range_window(self.log(child), length.amount)
             case Window() | Frequency():
-                return self.replaced(plan)
+                return self.replace_rows(plan)
             case _:
                 return self.relational(plan)
 
-    def replaced(self, plan: Plan) -> Log:
+    def replace_rows(self, plan: Plan) -> Log:
         """Return the changelog of a tuple window or a jumping window: the rows of its last instant live.
 
         A frequency without a window samples rows.
@@ -80,16 +80,16 @@ class Changes:
             )
         if isinstance(plan, Frequency) and not is_jump(plan):
             return sources.of_stream(self.run.stream(plan))
-        instants = self.run.evaluated(plan)
+        instants = self.run.passed_instants(plan)
         return sources.of_instants([(instant, self.run.relation(plan, instant)) for instant in instants])
 
     def relational(self, plan: Plan) -> Log:
         """Return the changelog of an operator between the windows and the root."""
         match plan:
             case Select(child=child):
-                return pointwise.filtered(self.log(child), lambda row: holds(plan.condition, schema_of(child), row))
+                return pointwise.filter_log(self.log(child), lambda row: holds(plan.condition, schema_of(child), row))
             case Project(child=child, items=items):
-                return pointwise.projected(
+                return pointwise.project_log(
                     self.log(child), lambda row: relational.project([row], items, schema_of(child))[0]
                 )
             case Join(left=left, right=right, condition=condition):

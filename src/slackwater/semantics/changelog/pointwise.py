@@ -9,7 +9,7 @@ from slackwater.semantics.changelog.temporal import Event, Living, Log, Temporal
 from slackwater.semantics.rows import Row
 
 
-def mapped(log: Log, change: Callable[[Temporal], Temporal | None]) -> Log:
+def map_log(log: Log, change: Callable[[Temporal], Temporal | None]) -> Log:
     """Return the log with each tuple changed, or dropped if `change` returns None. Negatives follow their tuples.
 
     A negative is sent only if the bound of the tuple that it ends was later.
@@ -29,17 +29,17 @@ def mapped(log: Log, change: Callable[[Temporal], Temporal | None]) -> Log:
 
 def range_window(log: Log, length: int) -> Log:
     """Bound lifetimes by t -> [t, t + r). The end is known when a row begins, so no negative is needed."""
-    return mapped(log, lambda each: cut(each, min(each.end, each.start + length)))
+    return map_log(log, lambda each: cut(each, min(each.end, each.start + length)))
 
 
-def filtered(log: Log, keep: Callable[[Row], bool]) -> Log:
+def filter_log(log: Log, keep: Callable[[Row], bool]) -> Log:
     """Return the tuples whose row is kept, with unchanged lifetimes."""
-    return mapped(log, lambda each: each if keep(each.row) else None)
+    return map_log(log, lambda each: each if keep(each.row) else None)
 
 
-def projected(log: Log, change: Callable[[Row], Row]) -> Log:
+def project_log(log: Log, change: Callable[[Row], Row]) -> Log:
     """Return the tuples with changed rows and unchanged lifetimes."""
-    return mapped(log, lambda each: Temporal(change(each.row), each.end))
+    return map_log(log, lambda each: Temporal(change(each.row), each.end))
 
 
 def union(left: Log, right: Log) -> Log:

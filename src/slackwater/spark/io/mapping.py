@@ -17,7 +17,7 @@ from slackwater.algebra.catalog import StreamDef
 from slackwater.algebra.schema import Field
 from slackwater.errors import InputError, nearest
 from slackwater.spark.options import Option, OptionKind, OptionTable
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 
 UNITS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 WORDS = ("column", "unit", "pattern")
@@ -55,7 +55,7 @@ class MappedColumn:
     @property
     def column(self) -> Column:
         """Return the declared column, computed from the source's. A text that does not match the pattern is NULL."""
-        found = F.col(quoted(self.source))
+        found = F.col(quote(self.source))
         if self.unit:
             found = F.timestamp_micros(found * F.lit(UNITS[self.unit]))
         elif self.pattern:

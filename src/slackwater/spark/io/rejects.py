@@ -15,7 +15,7 @@ from pyspark.sql.types import TimestampType
 from slackwater.algebra.catalog import StreamDef
 from slackwater.disorder.replay.trace import RAW
 from slackwater.spark.io.mapping import MappedColumn
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 
 REASON = "__slackwater_reason"
 TEXTS = ("csv", "json")
@@ -51,13 +51,13 @@ def observe_rejects(df: DataFrame, stream: StreamDef, columns: Sequence[MappedCo
     The metric counts the malformed rows in which nothing can be read, and for each column the others without a value in
     it. A row that is not malformed is rejected if it has no event time; the controllers count these.
     """
-    has = {each.source: F.col(quoted(each.source)).isNotNull() for each in columns}
+    has = {each.source: F.col(quote(each.source)).isNotNull() for each in columns}
     malformed, anything = F.col(RAW).isNotNull(), F.greatest(F.lit(False), *has.values())
     reasons = {NOTHING: malformed & ~anything}
     for each in columns[:MOST_COLUMNS]:
         reasons[f"no value for {each.source} {each.read.type.upper()}"] = malformed & anything & ~has[each.source]
     event = [each.column.isNull() for each in columns if each.field.name == stream.event_time]
-    untimed = F.when(event[0], F.to_json(F.struct(*(F.col(quoted(name)) for name in has)))) if event else F.lit(None)
+    untimed = F.when(event[0], F.to_json(F.struct(*(F.col(quote(name)) for name in has)))) if event else F.lit(None)
     shown = F.substring(F.coalesce(F.col(RAW), untimed.cast("string")), 1, LONGEST)
     return df.observe(
         f"{REJECTED}.{stream.name}",
@@ -69,20 +69,20 @@ def observe_rejects(df: DataFrame, stream: StreamDef, columns: Sequence[MappedCo
 
 def set_aside(df: DataFrame, names: Sequence[str]) -> DataFrame:
     """Return `df` with malformed rows as rows of NULLs, their text in RAW and the problem in REASON."""
-    has = {name: F.col(quoted(name)).isNotNull() for name in names}
+    has = {name: F.col(quote(name)).isNotNull() for name in names}
     # Spark parses only the columns that a query needs, and notices no mistake in the others. So this asks for all of
     # them, with an expression that no rule of Spark's optimiser simplifies. A row without any value is all NULL anyway.
     whole = F.col(RAW).isNull() & F.greatest(F.lit(False), *has.values())
     lacking = F.array_join(F.array(*(F.when(~found, F.lit(name)) for name, found in has.items())), ", ")
     reason = F.when(F.col(RAW).isNotNull(), F.concat(F.lit("it is malformed: no value for "), lacking))
-    values = [F.when(whole, F.col(quoted(name))).alias(name) for name in names]
+    values = [F.when(whole, F.col(quote(name))).alias(name) for name in names]
     return df.select(*values, F.col(RAW), reason.alias(REASON))
 
 
-def rejected(df: DataFrame, names: Sequence[str], event_time: str, at: Column) -> DataFrame:
+def rejected_rows(df: DataFrame, names: Sequence[str], event_time: str, at: Column) -> DataFrame:
     """Return the rejected rows of `df`: the reason, the text (JSON if the source has none), and the time."""
-    bad = df.where(F.col(quoted(event_time)).isNull())
-    row = F.to_json(F.struct(*(F.col(quoted(name)) for name in names)))
+    bad = df.where(F.col(quote(event_time)).isNull())
+    row = F.to_json(F.struct(*(F.col(quote(name)) for name in names)))
     told = {RAW: row, REASON: F.lit(UNTIMED)}
     raw, reason = (F.coalesce(F.col(each), other) if each in df.columns else other for each, other in told.items())
     shown = F.replace(raw, F.lit("\0"), F.lit(NUL))

@@ -11,14 +11,14 @@ from slackwater.algebra.nodes import Scan, walk
 from slackwater.algebra.schema import Field
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import InputError
-from slackwater.spark.io.kafka.reading import read_kafka
+from slackwater.spark.io.kafka.stream import read_kafka
 from slackwater.spark.io.mapping import map_columns
 from slackwater.spark.io.rejects import REASON, TEXTS, observe_rejects, set_aside, sets_aside
 from slackwater.spark.io.sources.registry import SOURCES, register
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.relation import quoted
-from slackwater.spark.shim.log import with_log
+from slackwater.spark.relation import quote
 from slackwater.spark.shim.reader import TELLS_AVAILABLE_NOW
+from slackwater.spark.shim.spark_log import with_log
 
 __all__ = ["DataFrame", "SparkSession", "check_own", "definition_of", "read_stream", "read_streams", "unreadable"]
 
@@ -55,7 +55,7 @@ def read_stream(session: SparkSession, stream: StreamDef, *, available_now: bool
         options = {**options, "pace": "max"}
     aside = sets_aside(stream)
     fields = [each.read for each in columns] + ([Field(RAW, "string")] if aside else [])
-    schema = ", ".join(f"{quoted(field.name)} {field.type}" for field in fields)
+    schema = ", ".join(f"{quote(field.name)} {field.type}" for field in fields)
     reader = session.readStream.format(stream.format).schema(schema).options(**options)
     try:
         told = aside and stream.format.lower() in TEXTS

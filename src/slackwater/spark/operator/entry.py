@@ -12,7 +12,7 @@ from pyspark.sql.types import DayTimeIntervalType
 from slackwater.algebra.nodes import Disorder, Item, Scan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
-from slackwater.spark.relation import Relation, column_name, dataframe_of, quoted
+from slackwater.spark.relation import Relation, column_name, dataframe_of, quote
 from slackwater.spark.watermark.control import Reads
 
 Inputs = Mapping[str, DataFrame]
@@ -37,7 +37,7 @@ class Entry:
         columns = {"arrival": scan.arrival, "source": scan.source}
         df = dataframe_of(scan, streams)
         df = reads.rows(df, scan.event_time, self.disorder.policy, name=scan.stream, **columns)
-        df = df.select(*(F.col(quoted(field.name)).alias(column_name(field)) for field in schema))
+        df = df.select(*(F.col(quote(field.name)).alias(column_name(field)) for field in schema))
         relation = Relation(df, schema)
         for condition in self.conditions:
             df = df.where(relation.column(condition))

@@ -17,7 +17,7 @@ from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs,
 from slackwater.spark.operator.handing import HANDED, HERE
 from slackwater.spark.operator.kernel import RESULT
 from slackwater.spark.operator.operator import END, OUTPUT, Make, Operator, at_rest
-from slackwater.spark.relation import TIME, quoted
+from slackwater.spark.relation import TIME, quote
 from slackwater.spark.session import require_state_store
 from slackwater.spark.shim.workers import require_workers
 from slackwater.spark.watermark.control import WATERMARKED, with_clock_watermark
@@ -158,7 +158,7 @@ def _packed(name: str, given: HostInput, *, placed: bool = False) -> DataFrame:
 def _bucket(by: tuple[str, ...]) -> Column:
     if not by:
         return F.lit(BUCKETS[0]).cast("int")
-    number = F.pmod(F.xxhash64(*(F.col(quoted(name)) for name in by)), F.lit(len(BUCKETS)))
+    number = F.pmod(F.xxhash64(*(F.col(quote(name)) for name in by)), F.lit(len(BUCKETS)))
     return F.element_at(F.array(*(F.lit(each) for each in BUCKETS)), (number + 1).cast("int"))
 
 

@@ -16,10 +16,10 @@ from slackwater.errors import InputError
 from slackwater.spark.operator.host import HostInput, hosted, output
 from slackwater.spark.operator.kernel import RESULT, Batches
 from slackwater.spark.operator.operator import TICKS
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 from slackwater.spark.shim.schema import arrow_schema
 from slackwater.spark.watermark.control import CONTROLLED, Reads, with_clock_watermark
-from slackwater.spark.watermark.gauged import with_punctuation
+from slackwater.spark.watermark.gauge import with_punctuation
 from slackwater.spark.watermark.hosts import GAUGE, host_of
 from slackwater.spark.watermark.rows_host import ClockedStream
 
@@ -62,11 +62,11 @@ def late(df: DataFrame) -> DataFrame:
 def _gauged(given: ClockedStream) -> DataFrame:
     """Return the late rows by the punctuation that the gauge tells to each row."""
     rows = with_punctuation(given.df, given.spec, given.event_time, given.arrival, given.source, "punctuation")
-    time, mark = quoted(given.event_time), F.unix_micros("punctuation")
+    time, mark = quote(given.event_time), F.unix_micros("punctuation")
     behind = with_clock_watermark(rows, given.event_time, None).where(
         F.unix_millis(time) < F.unix_millis("punctuation")
     )
-    return behind.select(*map(quoted, given.df.columns), (mark - F.unix_micros(time)).alias("late_by"), "punctuation")
+    return behind.select(*map(quote, given.df.columns), (mark - F.unix_micros(time)).alias("late_by"), "punctuation")
 
 
 def _in_plan(given: ClockedStream) -> DataFrame:

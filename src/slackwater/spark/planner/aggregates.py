@@ -6,11 +6,11 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, parsed, renamed, text
+from slackwater.algebra.expressions import Tree, parse_expr, replace_columns, text
 from slackwater.algebra.nodes import Aggregate, Item, Plan, walk
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.spark.planner.windows import ROWS
-from slackwater.spark.relation import BOUNDARY, Relation, quoted
+from slackwater.spark.relation import BOUNDARY, Relation, quote
 
 EDGES: dict[type, str] = {exp.First: "min_by", exp.AnyValue: "min_by", exp.Last: "max_by"}
 """Calls that return the value of the first or the last row in sequence order, and Spark's function for each."""
@@ -38,7 +38,9 @@ def needs_order(call: Tree) -> bool:
 def ordered_aggregate(plan: Plan) -> Aggregate | None:
     """Return the first aggregate of a plan whose result depends on the order of the rows; None if there is none."""
     found = [node for node in walk(plan) if isinstance(node, Aggregate)]
-    return next((node for node in found if any(needs_order(parsed(item.expr.sql)) for item in node.aggregates)), None)
+    return next(
+        (node for node in found if any(needs_order(parse_expr(item.expr.sql)) for item in node.aggregates)), None
+    )
 
 
 def is_distinct(call: Tree) -> bool:
@@ -50,14 +52,14 @@ def counts_distinct(call: Tree) -> bool:
 
 
 def _call(relation: Relation, expr: Expr) -> Column:
-    call = parsed(expr.sql)
+    call = parse_expr(expr.sql)
     where = [text(call.expression.this)] if isinstance(call, exp.Filter) else []
     bare = _bare(call)
     if needs_order(call):
         value = text(bare.this)
         if isinstance(call.find(exp.IgnoreNulls), exp.IgnoreNulls) or isinstance(bare, exp.ArrayAgg):
             where.append(f"({value}) IS NOT NULL")
-        made = _in_sequence(bare, value, ", ".join(quoted(name) for name in relation.order))
+        made = _in_sequence(bare, value, ", ".join(quote(name) for name in relation.order))
     elif isinstance(bare, (exp.ArgMin, exp.ArgMax)) and "map<" not in expr.type:
         # Among equal extremes the value itself decides, so that the answer does not depend on the order of rows.
         value, by = text(bare.this), text(bare.expression)
@@ -84,7 +86,7 @@ def _in_sequence(call: Tree, value: str, order: str) -> tuple[str, str, str]:
 
 def _spelled(relation: Relation, sql: str) -> str:
     own = set(relation.own)
-    return renamed(Expr(sql, ""), lambda name: name if name in own else relation.spelled(name)).sql
+    return replace_columns(Expr(sql, ""), lambda name: name if name in own else relation.spell(name)).sql
 
 
 def _bare(call: Tree) -> Tree:

@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from sqlglot import exp
 
-from slackwater.algebra.expressions import conjuncts, name_of, parsed
+from slackwater.algebra.expressions import conjuncts, name_of, parse_expr
 from slackwater.algebra.schema import Expr, Schema
-from slackwater.spark.planner.windows import closed_extents, marked
-from slackwater.spark.relation import BOUNDARY, Relation, column_name, quoted
+from slackwater.spark.planner.windows import closed_extents, mark_watermark
+from slackwater.spark.relation import BOUNDARY, Relation, column_name, quote
 
 LEFT, RIGHT = "__left", "__right"
 
@@ -54,15 +54,15 @@ def subtract_extents(left: Relation, right: Relation) -> Relation:
 
 def _marked(df: DataFrame) -> DataFrame:
     """Mark BOUNDARY as the column of the watermark again: a union loses the mark."""
-    return df.select(*(marked(F.col(name)) if name == BOUNDARY else F.col(quoted(name)) for name in df.columns))
+    return df.select(*(mark_watermark(F.col(name)) if name == BOUNDARY else F.col(quote(name)) for name in df.columns))
 
 
 def _keyed(relation: Relation, keys: list[str], side: str) -> DataFrame:
     """Return boundary, keys, and the row as one column. Rows with a NULL key are left out: they have no partner."""
     known = relation.df
     for key in keys:
-        known = known.where(F.col(quoted(key)).isNotNull())
-    columns = [F.col(quoted(key)).alias(_key(number)) for number, key in enumerate(keys)]
+        known = known.where(F.col(quote(key)).isNotNull())
+    columns = [F.col(quote(key)).alias(_key(number)) for number, key in enumerate(keys)]
     return known.select(BOUNDARY, *columns, F.struct(*relation.columns()).alias(side))
 
 
@@ -73,7 +73,7 @@ def _key(number: int) -> str:
 def _equalities(left: Schema, right: Schema, condition: Expr | None) -> Iterator[tuple[str, str]]:
     """Return the pairs of columns that the condition requires to be equal: one of each side, of the same type."""
     for each in conjuncts(condition):
-        tree = parsed(each.sql)
+        tree = parse_expr(each.sql)
         if not (
             isinstance(tree, exp.EQ) and isinstance(tree.this, exp.Column) and isinstance(tree.expression, exp.Column)
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from slackwater.algebra.expressions import Tree, columns, parsed, text
+from slackwater.algebra.expressions import Tree, columns, parse_expr, text
 from slackwater.algebra.nodes import (
     Aggregate,
     Disorder,
@@ -18,8 +18,8 @@ from slackwater.algebra.nodes import (
     Select,
     Union,
     Window,
+    expressions_of,
     inputs,
-    stated,
 )
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.instants import instants_of, is_jump
@@ -82,9 +82,9 @@ def _obstacle(node: Plan) -> str:
         case Join(left=left) if not instants_of(left).at_boundaries:
             return "at every row it depends on the order of rows"
         case Aggregate(aggregates=aggregates, child=child):
-            return next(filter(None, (_of_call(parsed(item.expr.sql), child) for item in aggregates)), "") or _of_rows(
-                node
-            )
+            return next(
+                filter(None, (_of_call(parse_expr(item.expr.sql), child) for item in aggregates)), ""
+            ) or _of_rows(node)
         case Select() | Project():
             return _of_rows(node)
         case _:
@@ -120,6 +120,6 @@ def _in_order(plan: Plan) -> bool:
 
 def _of_rows(node: Select | Project | Aggregate) -> str:
     """Return why Spark cannot compute `row_number` if an operator reads it, else an empty text."""
-    named = {reference.lower() for expr in stated(node) for reference in columns(expr)}
+    named = {reference.lower() for expr in expressions_of(node) for reference in columns(expr)}
     counted = "row_number" in named and not schema_of(node.child).matching("row_number")
     return "row_number counts rows in their order" if counted else ""

@@ -34,12 +34,12 @@ from slackwater.spark.planner.aggregates import aggregate_extents, ordered_aggre
 from slackwater.spark.planner.fused.changes import DEFAULT, Form
 from slackwater.spark.planner.fused.fuse import fuse
 from slackwater.spark.planner.joins import join_extents, subtract_extents, unite_extents
-from slackwater.spark.planner.narrow import covered, keep_columns, named_in
+from slackwater.spark.planner.narrow import columns_named_in, covered_entries, keep_columns
 from slackwater.spark.planner.obstacles import even, unsupported
 from slackwater.spark.planner.sync import extents_of, with_sync
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.spark.planner.windows import closed_extents, distinct, with_extents
-from slackwater.spark.relation import ARRIVED, BATCH, PLACE, TIME, Relation, column_name, dataframe_of, quoted
+from slackwater.spark.relation import ARRIVED, BATCH, PLACE, TIME, Relation, column_name, dataframe_of, quote
 from slackwater.spark.shim.driver import row_places
 from slackwater.spark.watermark.control import Reads, with_clock_watermark
 from slackwater.spark.watermark.hosts import GAUGE
@@ -58,13 +58,13 @@ def compile_plan(plan: Plan, streams: Inputs, ticks: DataFrame | None = None, fo
     reads = Reads(ticks, plan, streams)
     if way_of(plan, placed=reads.host(session_of(streams)) == GAUGE).host is Host.FUSED:
         return fuse(plan, streams, reads, form)
-    covers = tuple(covered(plan, is_entry))
-    native = Native(streams, named_in(plan, is_entry), covers, reads, ordered_aggregate(plan) is not None)
+    covers = tuple(covered_entries(plan, is_entry))
+    native = Native(streams, columns_named_in(plan, is_entry), covers, reads, ordered_aggregate(plan) is not None)
     relation = closed_extents(native.relation(plan))
     names = dict(zip(relation.names, schema_of(plan).names, strict=True))
     if isinstance(plan, Emit) and plan.sync:
         return with_sync(relation, names, [native.relation(each) for each in extents_of(plan)])
-    return relation.df.select(*(F.col(quoted(name)).alias(new) for name, new in names.items()))
+    return relation.df.select(*(F.col(quote(name)).alias(new) for name, new in names.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Native:
             case Emit(child=child):
                 return self.relation(child)
             case Subquery(alias=alias, query=query) | View(alias=alias, query=query):
-                return self.nested(alias, query)
+                return self.compile_subquery(alias, query)
             case Window(child=child) | Frequency(child=Window(child=child)):
                 return self.window(plan, child)
             case Select(child=Join(condition=joint) as join, condition=condition):
@@ -118,10 +118,10 @@ class Native:
         by = plan.by or (plan.child.by if isinstance(plan.child, Window) else ())
         return with_extents(self.relation(child), length, instants.every.amount, by)
 
-    def nested(self, alias: str, query: Plan) -> Relation:
+    def compile_subquery(self, alias: str, query: Plan) -> Relation:
         """Return the rows of a subquery under its alias, each at the boundary at which the subquery emitted it."""
         inner = closed_extents(self.relation(query))
-        schema = schema_of(query).qualified(alias)
+        schema = schema_of(query).qualify(alias)
         names = zip(inner.columns(), schema, strict=True)
         df = inner.df.select(*inner.own[:1], *(column.alias(column_name(new)) for column, new in names))
         outer = Relation(df, schema, extent=inner.extent, complete=True)
@@ -184,13 +184,13 @@ def _uncontrolled(plan: Plan, df: DataFrame, ordered: bool) -> Relation:
 
 def _scanned(scan: Scan, df: DataFrame, ordered: bool) -> Relation:
     """Return the rows of a stream, in the order of the language: event time, arrival, position in the source."""
-    schema = Schema(scan.fields).qualified(scan.alias)
+    schema = Schema(scan.fields).qualify(scan.alias)
     times = {TIME: scan.event_time} | ({ARRIVED: scan.arrival} if scan.arrival else {})
-    order = {name: F.col(quoted(column)).cast("timestamp") for name, column in times.items()}
+    order = {name: F.col(quote(column)).cast("timestamp") for name, column in times.items()}
     if ordered:
         order |= zip((BATCH, PLACE), row_places(df.sparkSession), strict=True)
     copies = [column.alias(name) for name, column in order.items()]
-    df = df.select(*copies, *(F.col(quoted(field.name)).alias(column_name(field)) for field in schema))
+    df = df.select(*copies, *(F.col(quote(field.name)).alias(column_name(field)) for field in schema))
     return Relation(df, schema, tuple(order))
 
 

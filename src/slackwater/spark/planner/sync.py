@@ -12,8 +12,8 @@ from pyspark.sql.types import TimestampType
 from slackwater.algebra.nodes import Frequency, Plan, Subquery, View, Window, inputs
 from slackwater.algebra.properties.instants import instants_of
 from slackwater.errors import QueryError
-from slackwater.spark.planner.windows import ROWS, marked
-from slackwater.spark.relation import BOUNDARY, Relation, quoted
+from slackwater.spark.planner.windows import ROWS, mark_watermark
+from slackwater.spark.relation import BOUNDARY, Relation, quote
 
 SYNC = "_sync"
 WINDOW_END = "window_end"
@@ -32,12 +32,14 @@ def with_sync(relation: Relation, names: Mapping[str, str], windows: Sequence[Re
     `window_end` is the boundary of both, unless the query has such a column of its own. The rows of the windows are
     read beside the query, because a selection above a window may leave none of them.
     """
-    columns = [F.col(quoted(name)).alias(new) for name, new in names.items()]
+    columns = [F.col(quote(name)).alias(new) for name, new in names.items()]
     if WINDOW_END not in (new.lower() for new in names.values()):
         columns.append(F.col(BOUNDARY).alias(WINDOW_END))
     rows = relation.df.select(*columns, F.lit(False).alias(SYNC))
     _check(rows)
-    held = reduce(DataFrame.union, (each.df.select(BOUNDARY) for each in windows)).select(marked(F.col(BOUNDARY)))
+    held = reduce(DataFrame.union, (each.df.select(BOUNDARY) for each in windows)).select(
+        mark_watermark(F.col(BOUNDARY))
+    )
     closed = held.groupBy(BOUNDARY).agg(F.count(F.lit(1)).alias(ROWS))
     signals = closed.select(F.col(BOUNDARY).alias(WINDOW_END), F.lit(True).alias(SYNC))
     return rows.unionByName(signals, allowMissingColumns=True)

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
 from slackwater.algebra.lengths import TICK
-from slackwater.spark.relation import BOUNDARY, TIME, Relation, earlier, quoted
+from slackwater.spark.relation import BOUNDARY, TIME, Relation, earlier, quote
 from slackwater.spark.watermark.control import WATERMARKED
 
 ROWS = "__rows"
@@ -23,27 +23,27 @@ WINDOW = "__window"
 
 def with_extents(relation: Relation, length: int, slide: int, by: tuple[str, ...] = ()) -> Relation:
     """Return each row once for every extent [b - length, b) that contains it; boundaries b are multiples of `slide`."""
-    relation = streamed(relation)
+    relation = to_stream(relation)
     # Spark starts windows at multiples of the slide; here their *ends* must be multiples.
     overlap = slide <= length
     window = F.window(TIME, _ticks(length if overlap else slide), _ticks(slide), _ticks(-length % slide * overlap))
-    df = relation.df.select("*", window.alias(WINDOW)).select("*", marked(F.col(f"{WINDOW}.end"))).drop(WINDOW)
+    df = relation.df.select("*", window.alias(WINDOW)).select("*", mark_watermark(F.col(f"{WINDOW}.end"))).drop(WINDOW)
     if not overlap:
         # Spark refuses windows with gaps: use windows of one slide, and drop the rows before the extent.
         df = df.where(F.col(TIME) >= F.expr(earlier(length)))
-    parts = {f"__part_{number}": relation.spelled(reference) for number, reference in enumerate(by)}
-    df = df.select("*", *(F.col(quoted(str(name))).alias(part) for part, name in parts.items()))
+    parts = {f"__part_{number}": relation.spell(reference) for number, reference in enumerate(by)}
+    df = df.select("*", *(F.col(quote(str(name))).alias(part) for part, name in parts.items()))
     return replace(relation, df=df, extent=length, complete=False, parts=tuple(parts))
 
 
 def with_ticks(relation: Relation) -> Relation:
     """Return the rows of a stream as extents of one tick, so that each is held until the punctuation has passed it."""
     df = relation.df.where(F.col(TIME).isNotNull())
-    df = df.select("*", marked(F.col(TIME) + F.expr(f"INTERVAL '{TICK}' MICROSECOND")))
+    df = df.select("*", mark_watermark(F.col(TIME) + F.expr(f"INTERVAL '{TICK}' MICROSECOND")))
     return replace(relation, df=df, extent=TICK)
 
 
-def streamed(relation: Relation) -> Relation:
+def to_stream(relation: Relation) -> Relation:
     """Return rows as a stream. Rows of an extent get the time of its boundary minus one tick, and have no order."""
     if relation.extent is None:
         return relation
@@ -77,7 +77,7 @@ def distinct(relation: Relation) -> Relation:
     return replace(relation, df=df, order=(), complete=True)
 
 
-def marked(boundary: Column) -> Column:
+def mark_watermark(boundary: Column) -> Column:
     """Return the column BOUNDARY with the metadata by which Spark knows the column of the watermark.
 
     Add it with `select`: Spark Connect loses the mark in `withColumn`.

@@ -14,9 +14,9 @@ from slackwater.errors import RunError, SlackwaterError
 from slackwater.spark.batches import DeliveredBatch, batch_of
 from slackwater.spark.io.sinks import OnRows, Sink, batch_sink, own_sink
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 from slackwater.spark.run.sides import Beside
-from slackwater.spark.shim.log import with_log
+from slackwater.spark.shim.spark_log import with_log
 from slackwater.spark.store import Location
 
 Shows = Callable[[str], OnRows | None]
@@ -112,14 +112,14 @@ def delivery_with_sides(
 
 def pack_into_column(df: DataFrame, column: str) -> DataFrame:
     """Return the rows as structs in one column."""
-    return df.select(F.struct(*(F.col(quoted(name)) for name in df.columns)).alias(column))
+    return df.select(F.struct(*(F.col(quote(name)) for name in df.columns)).alias(column))
 
 
 def drop_unread_rows(df: DataFrame, sides: Iterable[tuple[Side, DeliveredBatch]]) -> DataFrame:
     """Return a batch without the stream rows that no side reads: those that are neither late nor rejected."""
     wanted = F.col(RESULT).isNotNull()
     for side, batch in sides:
-        wanted |= side.entry.wanted(side.column, batch)
+        wanted |= side.entry.condition(side.column, batch)
     return df.where(wanted)
 
 

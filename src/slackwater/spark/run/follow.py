@@ -13,7 +13,7 @@ from slackwater.spark.refusals import line_of
 from slackwater.spark.run.progress import Ledger, Progress
 from slackwater.spark.shim.driver import is_stopped
 from slackwater.spark.watermark.accounts import stream_of
-from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.gauge import controls_of
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.steering import Controls
 
@@ -33,7 +33,7 @@ class Queries:
         for query in [self.only] if self.only else self.session.streams.active:
             run = str(query.runId)
             if run not in self.known:
-                told = partial(controls.told, run)
+                told = partial(controls.report, run)
                 self.known[run] = query, Ledger(name_of(query), {}, _accounts(controls, run), told=told)
             ledger = self.known[run][1]
             ledger.dratios = {stream_of(name): ratio for name, ratio in controls.dratios(run).items()}
@@ -45,7 +45,7 @@ class Queries:
         """Return whether the session was stopped."""
         return is_stopped(self.session)
 
-    def ended(self) -> list[tuple[str, str]]:
+    def take_ended(self) -> list[tuple[str, str]]:
         """Return the queries that ended since the last call, each with its error or an empty text."""
         gone = {run: query for run, (query, _) in self.known.items() if not query.isActive}
         for run in gone:

@@ -21,10 +21,10 @@ from slackwater.disorder import Controller
 from slackwater.disorder.clock import LATEST, Times
 from slackwater.disorder.estimator import NO_PUNCTUATION, Sources
 from slackwater.spark.io.sinks import OnRows
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.watermark.accounts import stream_of
-from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.gauge import controls_of
 from slackwater.spark.watermark.spec import Spec
 
 FIRST_FILE = 1_600_000_000
@@ -122,7 +122,7 @@ def _dictate_punctuations(
 def _write_stream(session: SparkSession, given: GivenStream, folder: Path) -> DataFrame:
     """Write the batches as one file each, and return a stream that reads one file in each micro-batch."""
     folder.mkdir(parents=True)
-    schema = ", ".join(f"{quoted(field.name)} {field.type}" for field in given.fields)
+    schema = ", ".join(f"{quote(field.name)} {field.type}" for field in given.fields)
     df = session.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(str(folder))
     columns = to_arrow_schema(df.schema, timezone="UTC")
     for number, rows in enumerate(given.batches):

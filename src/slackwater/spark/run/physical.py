@@ -35,7 +35,7 @@ from slackwater.spark.planner.fused.split import split
 from slackwater.spark.planner.plan import compile_plan, is_entry, scan_of, session_of
 from slackwater.spark.planner.ways import Host, copies_of, way_of
 from slackwater.spark.run.sides import Beside
-from slackwater.spark.run.views.reading import is_log
+from slackwater.spark.run.views.plans import is_log
 from slackwater.spark.shim.driver import explain
 from slackwater.spark.watermark.hosts import ABOUT, GAUGE, host_of
 

@@ -20,7 +20,8 @@ from slackwater.algebra.policies import effective
 from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
 from slackwater.spark.planner.plan import compile_plan, scan_of, session_of
 from slackwater.spark.refusals import is_slow_start, line_of
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
+from slackwater.spark.run.checkpoint import admit, check_folder
 from slackwater.spark.run.delivery import (
     RESULT,
     SIDE,
@@ -32,16 +33,15 @@ from slackwater.spark.run.delivery import (
     plain_delivery,
     slow_start,
 )
-from slackwater.spark.run.guard import admit, check_folder
 from slackwater.spark.run.progress import ANSWER, OUTPUT, TOLD, Ledger, Progress
 from slackwater.spark.run.sides import Beside, Refusing, entries
 from slackwater.spark.run.ticks import Silence, flushing, give, read_ticks, was_flushed
-from slackwater.spark.run.views.log import LogSink
+from slackwater.spark.run.views.view_log import LogSink
 from slackwater.spark.shim.available_now import start_available_now
 from slackwater.spark.store import Location, locate
 from slackwater.spark.watermark.accounts import accounts_after, accounts_kept, stream_of
 from slackwater.spark.watermark.control import Reads
-from slackwater.spark.watermark.gauged import controls_of, seen_metric
+from slackwater.spark.watermark.gauge import controls_of, seen_metric
 from slackwater.spark.watermark.hosts import require_gauge
 from slackwater.spark.watermark.punctuate import Account
 
@@ -150,7 +150,7 @@ def _compile(
 def _sample_row(rows: DataFrame, packed: bool) -> Column:
     """Return an aggregate that yields one result row as JSON, with every column as text. Only that row is converted."""
     names = rows.schema[RESULT].dataType.names if packed else rows.columns  # type: ignore[attr-defined]
-    columns = [F.col(f"{RESULT}.{quoted(name)}" if packed else quoted(name)).cast("string") for name in names]
+    columns = [F.col(f"{RESULT}.{quote(name)}" if packed else quote(name)).cast("string") for name in names]
     row = F.to_json(F.struct(*(each.alias(name) for each, name in zip(columns, names, strict=True))))
     return F.first(F.when(F.col(RESULT).isNotNull(), row) if packed else row, ignorenulls=True)
 

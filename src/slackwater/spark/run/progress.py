@@ -18,9 +18,9 @@ from slackwater.spark.io.rejects import EXAMPLE, MALFORMED, REJECTED, UNTIMED
 from slackwater.spark.operator.host import COUNTED as OUTPUTS
 from slackwater.spark.planner.fused.changes import refused_by
 from slackwater.spark.shim.workers import is_connect
-from slackwater.spark.watermark.accounts import numbered, stream_of
+from slackwater.spark.watermark.accounts import number_control, stream_of
 from slackwater.spark.watermark.control import READ
-from slackwater.spark.watermark.gauged import controls_of
+from slackwater.spark.watermark.gauge import controls_of
 from slackwater.spark.watermark.punctuate import Account
 from slackwater.spark.watermark.rows_host import ACCOUNT
 from slackwater.spark.watermark.statement import Statement
@@ -207,7 +207,7 @@ class Ledger:
 
     def read(self, query: StreamingQuery) -> list[Progress]:
         """Return the records of the batches that ended since the last call."""
-        return [record for event in self._events(query) if (record := self.entered(event)) is not None]
+        return [record for event in self._events(query) if (record := self.enter(event)) is not None]
 
     def _events(self, query: StreamingQuery) -> Sequence[Mapping[str, Any]]:
         """Return Spark's progress events since the last call, perhaps with some earlier ones.
@@ -224,7 +224,7 @@ class Ledger:
         alone = "addBatch" in latest["durationMs"] and latest["batchId"] == self.batch + 1
         return [latest] if alone else query.recentProgress
 
-    def entered(self, event: Mapping[str, Any]) -> Progress | None:
+    def enter(self, event: Mapping[str, Any]) -> Progress | None:
         """Return the record of an event, or None if the event is no batch or was seen before."""
         if event["batchId"] <= self.batch or "addBatch" not in event["durationMs"]:
             return None
@@ -333,7 +333,7 @@ def accounts_in_plan(query: StreamingQuery) -> dict[str, Account]:
     for metric in sorted(last):
         control = _numbered(metric, ACCOUNT)
         alike[control] += 1
-        found[numbered(control, alike[control])] = last[metric]
+        found[number_control(control, alike[control])] = last[metric]
     return found
 
 

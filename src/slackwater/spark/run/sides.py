@@ -17,28 +17,28 @@ from slackwater.algebra.sides import REFUSAL, is_side, side_streams
 from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import QueryError
 from slackwater.spark.batches import DeliveredBatch
-from slackwater.spark.io.rejects import REASON, rejected
+from slackwater.spark.io.rejects import REASON, rejected_rows
 from slackwater.spark.planner.fused.changes import DEFAULT, with_refused
 from slackwater.spark.planner.plan import scan_of
-from slackwater.spark.relation import Relation, column_name, dataframe_of, quoted
+from slackwater.spark.relation import Relation, column_name, dataframe_of, quote
 from slackwater.spark.store import Location
 from slackwater.spark.watermark.accounts import account_before, control_name
 from slackwater.spark.watermark.control import Reads
-from slackwater.spark.watermark.lateness import behind, late
+from slackwater.spark.watermark.lateness import is_late, late_rows
 
 
 def stateless(plan: Plan, df: DataFrame) -> DataFrame:
     """Return the rows of a plan of selections and projections over `df`: nothing that needs state can stand there."""
     relation = _over(plan, df)
-    found = [F.col(quoted(column_name(field))) for field in relation.schema]
+    found = [F.col(quote(column_name(field))) for field in relation.schema]
     return relation.df.select(*(column.alias(new) for column, new in zip(found, schema_of(plan).names, strict=True)))
 
 
 def _over(plan: Plan, df: DataFrame) -> Relation:
     match plan:
         case Scan(alias=alias, fields=fields):
-            schema = Schema(fields).qualified(alias)
-            return Relation(df.select(*(F.col(quoted(each.name)).alias(column_name(each)) for each in schema)), schema)
+            schema = Schema(fields).qualify(alias)
+            return Relation(df.select(*(F.col(quote(each.name)).alias(column_name(each)) for each in schema)), schema)
         case Emit(child=child, mode=Mode.FINAL, sync=False) | Disorder(child=child):
             return _over(child, df)
         case Select(child=child, condition=condition):
@@ -114,9 +114,9 @@ class SideStream:
         """
         found = dataframe_of(self.scan, streams)
         hidden = [name for name in (RAW, REASON) if name in found.columns]
-        rows = found.select(*(F.col(quoted(field.name)) for field in self.scan.fields), *hidden)
+        rows = found.select(*(F.col(quote(field.name)) for field in self.scan.fields), *hidden)
         wants_late = any(self.is_late_to(each) for each in self.readers)
-        return rows if wants_late else rows.where(F.col(quoted(self.scan.event_time)).isNull())
+        return rows if wants_late else rows.where(F.col(quote(self.scan.event_time)).isNull())
 
     def batch(self, batch: DeliveredBatch, checkpoint: Location) -> DeliveredBatch:
         """Return the batch with the punctuation of this stream, since Spark logs the smallest one of all streams."""
@@ -126,19 +126,19 @@ class SideStream:
         control = control_name(scan.stream, scan.event_time, self.control.policy, scan.arrival, scan.source)
         return replace(batch, punctuation=account_before(checkpoint, control, batch.number).punctuation)
 
-    def wanted(self, column: str, batch: DeliveredBatch) -> Column:
+    def condition(self, column: str, batch: DeliveredBatch) -> Column:
         """Return the condition that the row in a column of the query is late or rejected in this batch."""
-        time = f"{column}.{quoted(self.scan.event_time)}"
-        return F.col(column).isNotNull() & (F.col(time).isNull() | behind(time, batch))
+        time = f"{column}.{quote(self.scan.event_time)}"
+        return F.col(column).isNotNull() & (F.col(time).isNull() | is_late(time, batch))
 
     def read_by(self, reader: Pipeline, rows: DataFrame, batch: DeliveredBatch) -> DataFrame:
         """Return the result of a reader over the rows of a batch."""
         names = [field.name for field in self.scan.fields]
         if self.is_late_to(reader):
-            own = rows.select(*(F.col(quoted(name)) for name in names))
-            return stateless(reader.plan, late(own, self.scan, self.pipeline.plan, batch))
+            own = rows.select(*(F.col(quote(name)) for name in names))
+            return stateless(reader.plan, late_rows(own, self.scan, self.pipeline.plan, batch))
         at = F.timestamp_millis(F.lit(batch.time))
-        return stateless(reader.plan, rejected(rows, names, self.scan.event_time, at))
+        return stateless(reader.plan, rejected_rows(rows, names, self.scan.event_time, at))
 
     def is_late_to(self, reader: Pipeline) -> bool:
         return _sides(self.pipeline)[_side(reader) or ""].format == LATE
@@ -163,7 +163,7 @@ class Refusing:
     def batch(self, batch: DeliveredBatch, _: Location) -> DeliveredBatch:
         return batch
 
-    def wanted(self, column: str, _: DeliveredBatch) -> Column:
+    def condition(self, column: str, _: DeliveredBatch) -> Column:
         return F.col(column).isNotNull()
 
     def read_by(self, reader: Pipeline, rows: DataFrame, _: DeliveredBatch) -> DataFrame:
@@ -171,7 +171,7 @@ class Refusing:
 
         Of the rows with a known change type, only inserts are refused.
         """
-        insert = F.lower(F.col(quoted(self.scan.change_type or ""))) == "insert"
+        insert = F.lower(F.col(quote(self.scan.change_type or ""))) == "insert"
         why = F.when(insert, F.lit(INSERTED)).otherwise(F.lit(UNKNOWN))
         return stateless(reader.plan, rows.withColumn(REFUSAL.name, why))
 

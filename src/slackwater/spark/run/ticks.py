@@ -15,13 +15,12 @@ from time import sleep, time_ns
 
 from pyspark.sql import DataFrame, SparkSession
 
-from slackwater.algebra.lengths import Length
+from slackwater.algebra.lengths import TICKS_PER_MS, Length
 from slackwater.algebra.nodes import Disorder, Frequency, Plan, Window, emits_changes, inputs, walk
 from slackwater.algebra.policies import longest_silence
 from slackwater.spark.planner.plan import scan_of
-from slackwater.spark.run.views.reading import is_log
+from slackwater.spark.run.views.plans import is_log
 from slackwater.spark.store import Location
-from slackwater.spark.watermark.policy import TICKS_PER_MS
 from slackwater.spark.watermark.punctuate import EVERY_ROW
 
 SCHEMA = "stream string, silence long, beyond long, newest long, furthest long"

@@ -27,12 +27,12 @@ INSTALLED = minor_of(pyspark.__version__)
 """The version of Spark in this process."""
 
 
-def unsupported(version: str) -> str:
+def version_warning(version: str) -> str:
     """Return a warning about a version of Spark, empty if the version was tested.
 
-    >>> unsupported("4.1.2")
+    >>> version_warning("4.1.2")
     ''
-    >>> unsupported("3.5.1")
+    >>> version_warning("3.5.1")
     'Slackwater was not tested with Spark 3.5.1, only with 4.0 to 4.3'
     """
     if OLDEST <= minor_of(version) <= NEWEST:
@@ -44,5 +44,5 @@ def unsupported(version: str) -> str:
 @lru_cache(maxsize=1)
 def warn_unsupported(version: str = pyspark.__version__) -> None:
     """Warn once if this version of Spark was not tested."""
-    if problem := unsupported(version):
+    if problem := version_warning(version):
         warnings.warn(f"{problem}: what it lacks is reported when it is first used", stacklevel=3)

@@ -19,10 +19,10 @@ def control_name(stream: str, event_time: str, policy: Policy, arrival: str | No
     return f"{quote(stream or event_time, safe='')}-{own:08x}"
 
 
-def numbered(control: str, number: int) -> str:
+def number_control(control: str, number: int) -> str:
     """Return the name of the n-th control with the same name in a query, in the order in which they were made.
 
-    >>> numbered("ts-0badcafe", 1), stream_of(numbered("ts-0badcafe", 2))
+    >>> number_control("ts-0badcafe", 1), stream_of(number_control("ts-0badcafe", 2))
     ('ts-0badcafe', 'ts#2')
     """
     stream, _, own = control.rpartition("-")

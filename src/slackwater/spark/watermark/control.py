@@ -14,10 +14,10 @@ from pyspark.sql.types import NumericType, TimestampType
 
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.errors import InputError, nearest
-from slackwater.spark.relation import dataframe_of, quoted
+from slackwater.spark.relation import dataframe_of, quote
 from slackwater.spark.watermark import policy as policies
 from slackwater.spark.watermark.accounts import control_name
-from slackwater.spark.watermark.gauged import FAR, gauged, own_ticks
+from slackwater.spark.watermark.gauge import FAR, add_gauge, own_ticks
 from slackwater.spark.watermark.hosts import GAUGE, ROWS, host_of
 from slackwater.spark.watermark.lateness import extents_of
 from slackwater.spark.watermark.rows_host import CLOCK, ClockedStream, punctuation_rows
@@ -94,10 +94,10 @@ def with_disorder_control(
     policy = policies.policy_of(
         dratio, slack=slack, bsize=bsize, estimator=estimator, idle=idle, skew=skew, within=within
     )
-    return controlled(df, event_time, policy, arrival=arrival, source=source)
+    return control_disorder(df, event_time, policy, arrival=arrival, source=source)
 
 
-def controlled(
+def control_disorder(
     df: DataFrame,
     event_time: str,
     policy: Policy,
@@ -161,7 +161,7 @@ class Reads:
             if self.host(df.sparkSession) == ROWS:
                 self.done.update(punctuation_rows(self._streams() or [own]))
             else:
-                rows = gauged(df, own.spec, event_time, arrival, source, own_ticks(self.ticks, name))
+                rows = add_gauge(df, own.spec, event_time, arrival, source, own_ticks(self.ticks, name))
                 self.done[control] = None
         self.clocks[name] = self.done[control]
         return rows
@@ -203,7 +203,7 @@ class Reads:
 def with_clock_watermark(rows: DataFrame, event_time: str, clock: DataFrame | None) -> DataFrame:
     """Return rows with a watermark on `event_time` that follows the punctuations of `clock` or the gauge."""
     if clock is None:
-        merged = rows.withWatermark(quoted(event_time), f"{FAR} days")
+        merged = rows.withWatermark(quote(event_time), f"{FAR} days")
     else:
         waiting = rows.withColumn(CLOCK, F.lit(None).cast("timestamp"))
         ticking = clock.withColumn(event_time, F.col(CLOCK))
@@ -220,8 +220,8 @@ def _counted(df: DataFrame, name: str) -> DataFrame:
 def _marked(df: DataFrame, name: str, event_time: str) -> Column:
     """Return a column; the event time has the metadata by which Spark knows the column of the watermark."""
     if name != event_time:
-        return F.col(quoted(name))
-    return F.col(quoted(name)).alias(name, metadata={**df.schema[name].metadata, WATERMARKED: 0})
+        return F.col(quote(name))
+    return F.col(quote(name)).alias(name, metadata={**df.schema[name].metadata, WATERMARKED: 0})
 
 
 def _column(df: DataFrame, role: str, name: str) -> str:
@@ -235,7 +235,7 @@ def _column(df: DataFrame, role: str, name: str) -> str:
     alike = [each for each in df.columns if each.lower() == last.lower()]
     try:  # Spark logs every name that it does not find, so ask it only for a name that can be right
         meant = df.select(name) if alike else df
-        matching = [each for each in alike if df.select(quoted(each)).sameSemantics(meant)]
+        matching = [each for each in alike if df.select(quote(each)).sameSemantics(meant)]
     except AnalysisException:
         matching = []
     if not matching:

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from slackwater.errors import RunError
 from slackwater.spark.session import without_driver
-from slackwater.spark.shim.versions import unsupported
+from slackwater.spark.shim.versions import version_warning
 from slackwater.spark.shim.workers import is_connect
 
 HOST = "spark.slackwater.control"
@@ -41,7 +41,7 @@ def host_of(session: SparkSession) -> str:
 
 @lru_cache(maxsize=1)
 def _usual(version: str) -> str:
-    problem = unsupported(version)
+    problem = version_warning(version)
     if problem:
         warnings.warn(f"{problem}: controllers run in the plan of each query ({HOST} = {ROWS})", stacklevel=4)
     return ROWS if problem else GAUGE

@@ -8,23 +8,21 @@ import numpy as np
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from slackwater.algebra.lengths import TICKS_PER_MS
 from slackwater.algebra.nodes import Disorder, Frequency, Plan, Project, Scan, Select, Window, inputs
 from slackwater.algebra.properties.instants import Instants, instants_of
 from slackwater.disorder.clock import Times
 from slackwater.spark.batches import DeliveredBatch
-from slackwater.spark.relation import quoted
-
-TICKS = 1_000
-"""Ticks in a millisecond, the unit of Spark's watermark."""
+from slackwater.spark.relation import quote
 
 
-def late(df: DataFrame, stream: Scan, plan: Plan, batch: DeliveredBatch) -> DataFrame:
+def late_rows(df: DataFrame, stream: Scan, plan: Plan, batch: DeliveredBatch) -> DataFrame:
     """Return the rows of a batch before its punctuation, with `late_by`, the punctuation and `windows_missed`."""
-    time, punctuation = F.unix_micros(quoted(stream.event_time)), batch.punctuation * TICKS
+    time, punctuation = F.unix_micros(quote(stream.event_time)), batch.punctuation * TICKS_PER_MS
     late_by = F.lit(punctuation) - time
     mine = [extent for scan, extent in uses(plan) if scan.stream == stream.stream]
     missed = sum((_missed(time, each, batch) for each in mine), F.lit(0))
-    return df.where(behind(quoted(stream.event_time), batch)).select(
+    return df.where(is_late(quote(stream.event_time), batch)).select(
         "*",
         late_by.alias("late_by"),
         F.timestamp_micros(F.lit(punctuation)).alias("punctuation"),
@@ -32,7 +30,7 @@ def late(df: DataFrame, stream: Scan, plan: Plan, batch: DeliveredBatch) -> Data
     )
 
 
-def behind(event_time: str, batch: DeliveredBatch) -> Column:
+def is_late(event_time: str, batch: DeliveredBatch) -> Column:
     """Return the condition that a row is late, in whole milliseconds, as for the controller and Spark's operators."""
     return F.unix_millis(event_time) < F.lit(batch.punctuation)
 
@@ -75,15 +73,15 @@ def count_lost(event: Times, punctuation: int, passed: int, extents: Sequence[tu
     late = event[event < punctuation]
     if not extents:
         return int(np.count_nonzero(late < passed))
-    time, lost = late * TICKS, np.zeros(len(late), bool)
+    time, lost = late * TICKS_PER_MS, np.zeros(len(late), bool)
     for length, slide in extents:
-        lost |= (time // slide + 1) * slide <= np.minimum(time + length, passed * TICKS)
+        lost |= (time // slide + 1) * slide <= np.minimum(time + length, passed * TICKS_PER_MS)
     return int(np.count_nonzero(lost))
 
 
 def _missed(time: Column, extent: Instants | None, batch: DeliveredBatch) -> Column:
     """Return how many extents of a row were closed in the batch before, by the boundaries that were passed then."""
-    passed = F.lit(batch.before * TICKS)
+    passed = F.lit(batch.before * TICKS_PER_MS)
     if extent is None or extent.window is None:
         return (time < passed).cast("bigint")
     slide = extent.every.amount

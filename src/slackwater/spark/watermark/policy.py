@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from slackwater.algebra.checks import check_cap
-from slackwater.algebra.lengths import ticks_of
+from slackwater.algebra.lengths import TICKS_PER_MS, ticks_of
 from slackwater.algebra.nodes import Policy
-from slackwater.algebra.policies import effective
-from slackwater.algebra.ratios import parse_ratio
+from slackwater.algebra.policies import effective, parse_ratio
 from slackwater.disorder import ESTIMATORS, Controller, controller
 from slackwater.disorder.source_hold import SourceHold
 from slackwater.errors import InputError, nearest
 
 UNIT = "ms"
 """The resolution of Spark's watermark. The controller uses it as well, so that both find the same rows late."""
-TICKS_PER_MS = 1_000
 
 
 def policy_of(

@@ -6,12 +6,13 @@ from dataclasses import asdict, dataclass, fields, replace
 
 import numpy as np
 
+from slackwater.algebra.lengths import TICKS_PER_MS
 from slackwater.algebra.nodes import Policy
 from slackwater.algebra.policies import longest_silence
 from slackwater.disorder import NO_PUNCTUATION, Controller
 from slackwater.disorder.clock import LATEST, minus
 from slackwater.disorder.state import pack, unpack
-from slackwater.spark.watermark.policy import TICKS_PER_MS, controller_of
+from slackwater.spark.watermark.policy import controller_of
 from slackwater.spark.watermark.readings import Batch, Reading
 
 EPOCH = 0
@@ -100,8 +101,8 @@ class Controlled:
 
     def enter(self, reading: Reading) -> Account:
         """Give a batch and its ticks to the controller, and return the account after it."""
-        after = observed(self.controller, self.account, reading)
-        self.account = ticked(self.controller, after, reading.batch, self.idle)
+        after = observe_batch(self.controller, self.account, reading)
+        self.account = observe_ticks(self.controller, after, reading.batch, self.idle)
         return self.account
 
     @property
@@ -114,7 +115,7 @@ class Controlled:
         return pack("control", VERSION, {**asdict(self.account), "controller": self.controller.state()})
 
 
-def observed(controller: Controller, before: Account, reading: Reading) -> Account:
+def observe_batch(controller: Controller, before: Account, reading: Reading) -> Account:
     """Give a batch to the controller and return the account after it.
 
     A row is late if it is before the punctuation *before* the batch (docs/semantics.md).
@@ -197,7 +198,7 @@ def _wrapped(time: int) -> int:
     return (time + 2**63) % 2**64 - 2**63
 
 
-def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:
+def observe_ticks(controller: Controller, before: Account, batch: Batch, idle: int) -> Account:
     """Return the account after the ticks of a batch.
 
     If a stream is silent for longer than `idle`, its punctuation follows the clock: it is as far beyond the newest row
@@ -212,7 +213,7 @@ def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> 
     standing = max(before.punctuation, controller.progress.punctuation)
     ahead = EPOCH
     if batch.beyond is not None:
-        standing, ahead = flushed(controller, newest, standing, batch.beyond, batch)
+        standing, ahead = flush_punctuation(controller, newest, standing, batch.beyond, batch)
     return replace(
         before,
         punctuation=standing,
@@ -224,7 +225,7 @@ def ticked(controller: Controller, before: Account, batch: Batch, idle: int) -> 
     )
 
 
-def flushed(controller: Controller, newest: int, standing: int, beyond: int, batch: Batch) -> tuple[int, int]:
+def flush_punctuation(controller: Controller, newest: int, standing: int, beyond: int, batch: Batch) -> tuple[int, int]:
     """Return the punctuation after a tick of a flush, `beyond` the newest row, and the watermark that goes ahead of it.
 
     Neither the controller nor the punctuation follows suspect rows. Spark's watermark goes beyond the furthest row for

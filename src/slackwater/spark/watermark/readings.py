@@ -83,17 +83,17 @@ class NumberReader:
         self.at += count
         return found
 
-    def listed(self) -> Times:
+    def read_list(self) -> Times:
         return self.take(int(self.take(1)[0]))
 
-    def counted(self) -> Run:
+    def read_counts(self) -> Run:
         """Read values with their counts: first those near a base, packed as one number each, then the others."""
-        base, near = int(self.take(1)[0]), self.listed()
-        value, count = self.listed().reshape(-1, 2).T
+        base, near = int(self.take(1)[0]), self.read_list()
+        value, count = self.read_list().reshape(-1, 2).T
         return np.concatenate([base + (near >> 32), value]), np.concatenate([near & 0xFFFFFFFF, count])
 
 
-def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
+def read_parts(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
     """Return the reading of a batch from those of its partitions, in the order of the partitions."""
     cuts = [NumberReader(np.frombuffer(part, "<i8")) for part in parts]
     heads = np.array([cut.take(HEAD) for cut in cuts], np.int64).reshape(-1, HEAD)
@@ -106,7 +106,7 @@ def read(parts: Sequence[bytes], *, in_arrival_order: bool) -> Reading:
     if kinds == {ADDED_UP}:
         empty = np.empty(0, np.int64)
         return Reading(Batch(rows, empty, empty, None, *tick), _added_up(sums, _tally(sums, cuts)), lost)
-    event, arrival, source = _joined([[cut.listed() for _ in range(3)] for cut in cuts])
+    event, arrival, source = _joined([[cut.read_list() for _ in range(3)] for cut in cuts])
     if in_arrival_order and np.any(arrival[1:] < arrival[:-1]):
         order = np.argsort(arrival, kind="stable")
         event, arrival = event[order], arrival[order]
@@ -119,7 +119,7 @@ def write_listed(rows: int, event: Times, arrival: Times, source: Times) -> byte
     """Return the reading of a partition with so many rows, in which all rows with an event time are listed.
 
     >>> made = write_listed(3, np.array([5, 7]), np.array([6, 9]), np.array([], np.int64))
-    >>> read([made], in_arrival_order=True).batch
+    >>> read_parts([made], in_arrival_order=True).batch
     Batch(rows=3, event=array([5, 7]), arrival=array([6, 9]), source=None, silence=0, beyond=None, newest=0, furthest=0)
     """
     head = [0, 0, rows, rows - len(event), *[NONE] * (HEAD - 5), LISTED]
@@ -134,8 +134,8 @@ def _added_up(sums: Times, tally: Tally | None) -> BatchSums:
 
 
 def _tally(sums: Times, cuts: Sequence[NumberReader]) -> Tally | None:
-    counted = [(cut.counted(), cut.counted()) for cut in cuts]
-    event, arrival = _joined([(cut.listed(), cut.listed()) for cut in cuts])
+    counted = [(cut.read_counts(), cut.read_counts()) for cut in cuts]
+    event, arrival = _joined([(cut.read_list(), cut.read_list()) for cut in cuts])
     if not len(event):
         return None
     last = _last_arrived(arrival)

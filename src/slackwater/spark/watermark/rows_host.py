@@ -29,12 +29,12 @@ from slackwater.disorder.clock import EARLIEST, Times
 from slackwater.disorder.state import pack, unpack
 from slackwater.errors import RunError
 from slackwater.spark.batches import current_batch
-from slackwater.spark.relation import batch_time, quoted
+from slackwater.spark.relation import batch_time, quote
 from slackwater.spark.session import require_state_store
 from slackwater.spark.shim.workers import require_workers
 from slackwater.spark.watermark.lateness import count_lost
 from slackwater.spark.watermark.punctuate import EPOCH, Controlled
-from slackwater.spark.watermark.readings import read, write_listed
+from slackwater.spark.watermark.readings import read_parts, write_listed
 from slackwater.spark.watermark.spec import Spec
 
 CLOCK = "__slackwater_clock"
@@ -76,10 +76,10 @@ def punctuation_rows(streams: Sequence[ClockedStream]) -> dict[str, DataFrame]:
 
 
 def _packed(number: int, stream: ClockedStream) -> DataFrame:
-    event = F.unix_millis(quoted(stream.event_time))
+    event = F.unix_millis(quote(stream.event_time))
     columns = {"part": F.spark_partition_id(), "event": event}
-    columns["arrival"] = F.unix_millis(quoted(stream.arrival)) if stream.arrival else batch_time(event)
-    columns |= {"sender": F.xxhash64(quoted(stream.source))} if stream.source else {}
+    columns["arrival"] = F.unix_millis(quote(stream.arrival)) if stream.arrival else batch_time(event)
+    columns |= {"sender": F.xxhash64(quote(stream.source))} if stream.source else {}
     clocks = stream.df.select(*(column.alias(name) for name, column in columns.items()))
     return clocks.mapInArrow(partial(pack_clocks, number), CLOCKS)
 
@@ -152,7 +152,7 @@ class Punctuator(StatefulProcessor):
         parts = pd.concat(list(rows), ignore_index=True).sort_values(["control", "part"], kind="stable")
         for number, (spec, each) in enumerate(zip(specs, controls, strict=True)):
             bodies = list(parts["body"][parts["control"] == number])
-            reading = read(bodies, in_arrival_order=spec.in_arrival_order)
+            reading = read_parts(bodies, in_arrival_order=spec.in_arrival_order)
             lost = count_lost(reading.batch.event, each.account.punctuation, passed, spec.extents)
             each.enter(replace(reading, lost=lost))
         self._keep(specs, batch, watermark, [each.kept() for each in controls])

@@ -23,12 +23,12 @@ from slackwater.spark.batches import watermark_of
 from slackwater.spark.shim.compiled import own_folder
 from slackwater.spark.shim.driver import active_queries
 from slackwater.spark.store import locate
-from slackwater.spark.watermark.accounts import numbered
+from slackwater.spark.watermark.accounts import number_control
 from slackwater.spark.watermark.punctuate import Account, Controlled
-from slackwater.spark.watermark.readings import LISTED, read
-from slackwater.spark.watermark.seen import Seen, Sight
+from slackwater.spark.watermark.readings import LISTED, read_parts
 from slackwater.spark.watermark.spec import Spec
 from slackwater.spark.watermark.state_files import StateFiles
+from slackwater.spark.watermark.statistics import Seen, Sight
 
 ENDED = 8
 """The number of ended queries whose accounts are kept."""
@@ -79,7 +79,7 @@ class Control:
 
     def step(self, batch: int, readings: list[bytes]) -> None:
         """Give the readings of a batch to the controller, and write the state after it."""
-        reading = read(readings, in_arrival_order=self.spec.in_arrival_order)
+        reading = read_parts(readings, in_arrival_order=self.spec.in_arrival_order)
         before = self.controlled.account
         after = self.controlled.enter(reading)
         if after != before:
@@ -116,7 +116,7 @@ class Run:
     failure: SlackwaterError | None = None
 
     @property
-    def told(self) -> str:
+    def report(self) -> str:
         """Return the documents of all controls that have seen a batch, as JSON by name."""
         return json.dumps({name: each.document for name, each in self.controls.items() if each.seen})
 
@@ -149,7 +149,7 @@ class Controls:
         given.unlink()
         run = self._run(request)
         try:
-            return self._answered(run, request) + BODY.decode() + run.told
+            return self._answered(run, request) + BODY.decode() + run.report
         except SlackwaterError as failure:
             run.failure = failure
             raise
@@ -159,7 +159,7 @@ class Controls:
         alike: Counter[str] = Counter()
         for spec, readings in request.gauges:
             alike[spec.control] += 1
-            control = self._control(run, numbered(spec.control, alike[spec.control]), spec, request)
+            control = self._control(run, number_control(spec.control, alike[spec.control]), spec, request)
             if request.what == END:
                 control.step(request.batch, readings)
             answers.append(control.answer)
@@ -195,10 +195,10 @@ class Controls:
         found = self.runs.get(run)
         return {name: effective(each.spec.policy).dratio for name, each in found.controls.items()} if found else {}
 
-    def told(self, run: str) -> str:
+    def report(self, run: str) -> str:
         """Return the accounts and statistics of a run's controls after its last batch, as JSON."""
         found = self.runs.get(run)
-        return found.told if found else "{}"
+        return found.report if found else "{}"
 
     def failure(self, run: str) -> SlackwaterError | None:
         """Return the error of the controllers of a run, or None."""

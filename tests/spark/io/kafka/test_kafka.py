@@ -19,8 +19,8 @@ from slackwater.app.live.watch import Watch
 from slackwater.app.run import Conditions, run
 from slackwater.errors import InputError
 from slackwater.lang import parse_script
-from slackwater.spark.io.kafka.reading import has_connector
 from slackwater.spark.io.kafka.sink import KafkaSink
+from slackwater.spark.io.kafka.stream import has_connector
 from slackwater.spark.io.streams import read_stream
 
 ROWS = 400

@@ -1,4 +1,4 @@
-"""Runs fused plans on Spark over given feeds: several in one query, since most of a query's time is Spark's own."""
+"""Run fused plans on Spark over given feeds: several in one query, since starting a query takes most of the time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Rows = Counter[tuple[Any, ...]]
 def found(
     spark: SparkSession, plans: Mapping[str, Plan], feed: Feed, folder: Path, stream: StreamDef = READINGS
 ) -> dict[str, Rows]:
-    """What Spark answers to each plan over one stream, the watermark following the feed's punctuations."""
+    """Return Spark's answer to each plan over one stream; the watermark follows the feed's punctuations."""
     rows = with_clock(*_written(spark, stream, feed, len(feed.batches), folder / stream.name))
     each = [named(name, fuse(plan, {stream.name: rows})) for name, plan in plans.items()]
     table = f"found_{uuid4().hex}"
@@ -37,5 +37,5 @@ def found(
 
 
 def named(name: str, df: DataFrame) -> DataFrame:
-    """The rows in one column of that name."""
+    """Return the rows as structs in one column of that name."""
     return df.select(F.struct(*(F.col(f"`{column}`") for column in df.columns)).alias(name))

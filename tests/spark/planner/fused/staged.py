@@ -20,7 +20,7 @@ PARTS = 3
 
 
 def run_in_stages(chain: Chain, found: Stages, batches: Sequence[Given]) -> Ran:
-    """What the stages yield; what comes together in a bucket comes in the wrong order, the state through bytes."""
+    """Return the output of the stages. The batches of a bucket come in reverse order; states go through bytes."""
     chain = replace(chain, cuts=found.cuts)
     kernels = [Opening(chain), *(Later(chain, number + 1) for number in range(len(found.cuts)))]
     states: list[dict[int, State]] = [{} for _ in kernels]
@@ -46,7 +46,7 @@ def run_in_stages(chain: Chain, found: Stages, batches: Sequence[Given]) -> Ran:
 
 
 def _buckets(chain: Chain, rows: Sequence[object], number: int, by: Sequence[str]) -> dict[int, list[pa.RecordBatch]]:
-    """The rows of a batch by bucket, those of each partition with their places."""
+    """Return the rows of a batch by bucket, with the places of each partition."""
     names = chain.input.schema.names
     plain = [{name: row.get(name) for name in names} for row in rows]  # type: ignore[attr-defined]
     size = -(-len(plain) // PARTS) or 1

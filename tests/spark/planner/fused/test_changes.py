@@ -53,7 +53,7 @@ STREAMS = {name: ["Readings", "Pulses"] for name in (*TWO, "the last rows with e
 
 
 def expected(plan: Plan, feeds: Mapping[str, Feed], made: Any = None) -> Counter[tuple[Any, ...]]:
-    """What the kernel, or another one that is `made`, yields in one piece, when the last punctuations have acted."""
+    """Return the changes of the plan's kernel, or of `made`, over all batches, after the last punctuations."""
     longest = max(len(feed.batches) for feed in feeds.values())
     ended = {
         name: replace(feed, batches=feed.batches + (FeedBatch(),) * (longest - len(feed.batches) + 1))

@@ -84,7 +84,7 @@ def written(text: str) -> str:
 
 
 def run_around(chain: Chain, batches: list[Given]) -> Ran:
-    """What the stages of a chain yield, where the interpreter computes the columns between them."""
+    """Return the output of the stages of a chain; the interpreter computes the columns between them."""
     kernels = [Opening(chain), *(Later(chain, number + 1) for number in range(len(chain.cuts)))]
     states: list[State] = [kernel.init() for kernel in kernels]
     made = Ran()
@@ -198,7 +198,7 @@ class CutKernel:
 
 
 def min_of(marks: int | dict[str, int]) -> int:
-    """The punctuation that Spark's watermark gives to the next operator."""
+    """Return the punctuation that Spark's watermark gives to the next operator."""
     return marks if isinstance(marks, int) else min(marks.values())
 
 

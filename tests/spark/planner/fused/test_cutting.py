@@ -133,7 +133,7 @@ def test_random_plans_answer_in_stages_as_in_one_kernel(seed: int, rewritten: bo
 
 
 def a_chain(seed: int, rewritten: bool) -> tuple[Case, Fused, Stages]:
-    """The first random plan from a seed on that is cut."""
+    """Return the first random plan, from this seed on, that is cut."""
     for each in count(seed):
         case = seeded_case(each, NESTED)
         kernel = Fused(chain_of(rewrite(case.plan).plan if rewritten else case.plan))
@@ -144,7 +144,7 @@ def a_chain(seed: int, rewritten: bool) -> tuple[Case, Fused, Stages]:
 
 
 def same(found: Ran, wanted: Ran, how: Stages) -> None:
-    """The same rows in each batch; in the same order, if the last stage has them all."""
+    """Return whether each batch has the same rows, and in the same order if the last stage is one bucket."""
     in_order = not how.columns[-1]
     for number, rows in enumerate(wanted.rows):
         assert close(found.rows[number], rows) if in_order else ordered(found.rows[number]) == ordered(rows)

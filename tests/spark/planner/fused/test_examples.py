@@ -29,7 +29,7 @@ def script(name: str) -> Script:
 
 
 def recorded(stream: Script, seconds: int) -> Feed:
-    """The first minutes of the stream that an example generates, of fewer animals, in batches."""
+    """Return the first minutes of the stream that an example generates, for fewer animals, in batches."""
     (declared,) = stream.streams
     options = {name: value for name, value in declared.options.items() if name != "pace"} | {"senders": "8"}
     recipe = Recipe.of(Options(GENERATE, options | {"rate": "4", "start": "1970-01-01T01:00:00"}))

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from slackwater.algebra.expressions import parsed, typed
+from slackwater.algebra.expressions import parse_expr, type_expr
 from slackwater.algebra.schema import Field, Schema
 from slackwater.engine.columns.types import arrow_type
 from slackwater.engine.expressions.casts import cast
@@ -57,7 +57,7 @@ CASTS = {
 
 
 def as_spark_says(spark: SparkSession, rows: pa.Table, expressions: list[str]) -> list[pa.Array]:
-    """Each expression over the rows, in their order."""
+    """Return Spark's value of each expression over the rows, in their order."""
     found = spark.createDataFrame(rows).coalesce(1).selectExpr(*(f"{sql} AS c{n}" for n, sql in enumerate(expressions)))
     return [column.combine_chunks() for column in found.toArrow().columns]
 
@@ -92,7 +92,7 @@ def test_arithmetic_of_whole_numbers_is_sparks_up_to_the_ends_of_the_type(spark:
     schema = Schema((Field("a", kind), Field("b", kind)))
     expressions = [*ARITHMETIC, "a div b"] if kind != "bigint" else [*ARITHMETIC, "IF(b = -1, a, a div b)"]
     for sql, expected in zip(expressions, as_spark_says(spark, rows, expressions), strict=True):
-        found = evaluate(tree_of(typed(parsed(sql), schema), schema), rows.combine_chunks().to_batches()[0])
+        found = evaluate(tree_of(type_expr(parse_expr(sql), schema), schema), rows.combine_chunks().to_batches()[0])
         assert found.equals(expected.cast(found.type)), (sql, kind, differences(a, found, expected))
 
 
@@ -109,7 +109,7 @@ def test_values_are_joined_to_text_as_spark_writes_them(spark: SparkSession):
     schema = Schema((Field("s", "string"), Field("x", "double"), Field("t", "timestamp")))
     sql = "s || '/' || x || '/' || t"
     (expected,) = as_spark_says(spark, rows, [sql])
-    assert evaluate(tree_of(typed(parsed(sql), schema), schema), rows.to_batches()[0]).equals(expected)
+    assert evaluate(tree_of(type_expr(parse_expr(sql), schema), schema), rows.to_batches()[0]).equals(expected)
     assert expected.to_pylist() == ["a/20.0/1970-01-01 00:01:00.5", None]
 
 
@@ -158,11 +158,14 @@ def test_an_expression_is_sparks(spark: SparkSession, line: str):
     expressions = [sql.strip() for sql in line.split(" ; ")]
     none = pa.RecordBatch.from_pylist([], rows.schema)
     for sql, expected in zip(expressions, as_spark_says(spark, rows, expressions), strict=True):
-        found = evaluate(tree_of(typed(parsed(sql), schema), schema), rows.combine_chunks().to_batches()[0])
+        found = evaluate(tree_of(type_expr(parse_expr(sql), schema), schema), rows.combine_chunks().to_batches()[0])
         assert same(found, expected.cast(found.type)), (sql, found.to_pylist(), expected.to_pylist())
-        some = evaluate(tree_of(typed(parsed(sql), schema), schema), rows.combine_chunks().to_batches()[0].slice(2, 2))
+        some = evaluate(
+            tree_of(type_expr(parse_expr(sql), schema), schema),
+            rows.combine_chunks().to_batches()[0].slice(2, 2),
+        )
         assert same(some, found.slice(2, 2)), sql
-        assert evaluate(tree_of(typed(parsed(sql), schema), schema), none).type == found.type, sql
+        assert evaluate(tree_of(type_expr(parse_expr(sql), schema), schema), none).type == found.type, sql
 
 
 @pytest.mark.parametrize("sql", ["COALESCE(n, 0)", "GREATEST(n, id)", "CASE WHEN p THEN n ELSE 3 END", "id = p"])
@@ -171,7 +174,7 @@ def test_text_beside_a_number_is_refused_where_it_would_be_the_answer(sql: str):
     schema = Schema(tuple(Field(name, kind) for name, (kind, _) in SPECIAL.items()))
     none = pa.schema([(name, arrow_type(kind)) for name, (kind, _) in SPECIAL.items()]).empty_table()
     with pytest.raises(QueryError, match="SW-351"):
-        evaluate(tree_of(typed(parsed(sql), schema), schema), pa.RecordBatch.from_pylist([], none.schema))
+        evaluate(tree_of(type_expr(parse_expr(sql), schema), schema), pa.RecordBatch.from_pylist([], none.schema))
 
 
 NOT_HERE = [
@@ -188,7 +191,7 @@ NOT_HERE = [
 def test_what_is_not_evaluated_as_spark_does_is_refused(sql: str):
     schema = Schema(tuple(Field(name, kind) for name, (kind, _) in SPECIAL.items()))
     with pytest.raises(QueryError, match="SW-352"):
-        tree_of(typed(parsed(sql), schema), schema)
+        tree_of(type_expr(parse_expr(sql), schema), schema)
 
 
 def test_text_that_is_no_number_is_an_error_beside_one_as_in_spark(spark: SparkSession):

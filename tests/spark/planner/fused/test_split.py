@@ -29,7 +29,7 @@ KINDS = {
 
 
 def has_meaning(case: Case) -> bool:
-    """Whether the interpreter has an answer, as it has not to rows that may still change and are counted."""
+    """Return whether the interpreter has an answer: it has none if rows that may change are counted."""
     try:
         return interpret(case.plan, case.feeds, flush=True) is not None
     except QueryError as error:
@@ -58,7 +58,7 @@ def test_the_parts_together_answer_what_the_plan_does(kind: str, data: st.DataOb
 
 
 def told(answer: Answer, after: After | None = None) -> Counter[Any]:
-    """The changes of an answer, after the select list and HAVING."""
+    """Return the changes of an answer after the select list and HAVING."""
     rows = [(finished_row(after, tuple(each.row.values())), each) for each in answer.changes]
     return Counter(
         (each.type, orders(row), each.valid_from, each.valid_to, each.batch) for row, each in rows if row is not None

@@ -5,7 +5,7 @@ import pytest
 from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.app.views import share_views
 from slackwater.lang import parse_script
-from slackwater.spark.run.views.reading import is_log
+from slackwater.spark.run.views.plans import is_log
 from slackwater.spark.run.views.sharing import Sharing
 from slackwater.testing.catalog import CATALOG
 

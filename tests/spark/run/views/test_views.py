@@ -15,8 +15,8 @@ from slackwater.app.views import share_views
 from slackwater.lang import parse_script
 from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.spark.run.pipeline import Manner, start
-from slackwater.spark.run.views.log import LogSink, read_log
-from slackwater.spark.run.views.reading import log_name
+from slackwater.spark.run.views.plans import log_name
+from slackwater.spark.run.views.view_log import LogSink, read_log
 from slackwater.spark.store import Location
 from slackwater.testing.catalog import CATALOG, READINGS
 from slackwater.testing.choices import Seeded

@@ -15,9 +15,9 @@ from pyspark.sql import functions as F  # noqa: N812
 from slackwater.errors import InputError, RunError, nearest
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.kafka.client import BROKERS, PREFIX, Client
-from slackwater.spark.io.kafka.reading import has_connector
+from slackwater.spark.io.kafka.stream import has_connector
 from slackwater.spark.options import CHANGELOG, SINK, Option, OptionKind, Options, OptionTable
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 from slackwater.spark.shim.workers import require_workers
 
 TABLE = OptionTable(
@@ -122,7 +122,7 @@ class KafkaSink:
             return F.lit(None).cast("string")
         if all(name in df.columns for name in keys):
             return _json(keys)
-        image = [F.coalesce(*(F.col(f"{each}.{quoted(name)}") for each in IMAGES)).alias(name) for name in keys]
+        image = [F.coalesce(*(F.col(f"{each}.{quote(name)}") for each in IMAGES)).alias(name) for name in keys]
         return F.to_json(F.struct(*image), {"ignoreNullFields": "false"})
 
 
@@ -179,7 +179,7 @@ def _columns(df: DataFrame) -> list[str]:
 
 
 def _json(names: Sequence[str]) -> Column:
-    return F.to_json(F.struct(*(F.col(quoted(name)) for name in names)), {"ignoreNullFields": "false"})
+    return F.to_json(F.struct(*(F.col(quote(name)) for name in names)), {"ignoreNullFields": "false"})
 
 
 def _undelivered(where: str, why: str) -> RunError:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from slackwater.algebra import nodes as ops
 from slackwater.algebra.checks import GATHERING
-from slackwater.algebra.expressions import columns, parsed
+from slackwater.algebra.expressions import columns, parse_expr
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
@@ -147,7 +147,7 @@ def _counts_parts(plan: Plan) -> bool:
 
 
 def _marks(sql: str) -> bool:
-    return any(name.lower() in PSEUDO_COLUMNS for name in columns(parsed(sql)))
+    return any(name.lower() in PSEUDO_COLUMNS for name in columns(parse_expr(sql)))
 
 
 def _stream(plan: Plan, query: Plan) -> Lowered:

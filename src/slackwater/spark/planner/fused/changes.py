@@ -39,7 +39,7 @@ from slackwater.spark.planner.fused.lowering import input_of
 from slackwater.spark.planner.fused.partitioning import Partitioning
 from slackwater.spark.planner.fused.partitioning import partitioning as columns_of
 from slackwater.spark.planner.fused.split import COMPUTED, After, Split, split, with_stand_ins
-from slackwater.spark.relation import dataframe_of, quoted
+from slackwater.spark.relation import dataframe_of, quote
 from slackwater.spark.watermark.control import Reads
 
 Inputs = Mapping[str, DataFrame]
@@ -158,13 +158,13 @@ def with_refused(
     rows = tagged(blobs, {name: kernel.outputs[name] for name in names})
     if divided.after:
         rows = _written(rows, divided.after, plan, form)
-    return rows.select(*(F.col(quoted(name)).alias(column) for name, column in names.items()))
+    return rows.select(*(F.col(quote(name)).alias(column) for name, column in names.items()))
 
 
 def _written(rows: DataFrame, after: After, plan: Plan, form: Form) -> DataFrame:
     """The changelog after the select list and HAVING, which Spark evaluates."""
     own, others = rows.select(f"{RESULT}.*").columns, rows.columns[1:]
-    flat = rows.select(*(F.col(f"{RESULT}.{quoted(name)}").alias(name) for name in own), *map(quoted, others))
+    flat = rows.select(*(F.col(f"{RESULT}.{quote(name)}").alias(name) for name in own), *map(quote, others))
     made = finished(flat, after, result_names(plan), [*LOG_COLUMNS, *others])
     arrow = to_arrow_schema(made.schema)
     columns = pa.schema([arrow.field(name) for name in result_names(plan)])
@@ -184,7 +184,7 @@ def _hosted(
     read = {scan.stream: input_of(scan).names for scan in walk(core) if isinstance(scan, Scan)}
     inputs = {
         entry.scan.stream: HostInput(
-            rows[entry.scan.stream].select(*map(quoted, read[entry.scan.stream])),
+            rows[entry.scan.stream].select(*map(quote, read[entry.scan.stream])),
             entry.clock(streams, reads),
             by.get(entry.scan.stream, ()),
         )
@@ -244,10 +244,10 @@ def newest_time(entry: Entry, rows: DataFrame) -> DataFrame:
     arrival is the only time that can be trusted.
     """
     scan, skew = entry.scan, effective(entry.disorder.policy).skew or 0
-    time = F.unix_micros(F.col(quoted(scan.event_time)).cast("timestamp"))
+    time = F.unix_micros(F.col(quote(scan.event_time)).cast("timestamp"))
     if scan.arrival is None:
         return rows.agg(F.max(time).alias(END))
-    arrival = F.unix_micros(F.col(quoted(scan.arrival)).cast("timestamp"))
+    arrival = F.unix_micros(F.col(quote(scan.arrival)).cast("timestamp"))
     honest = F.when(F.coalesce(time - arrival <= skew, F.lit(True)), time)
     return rows.agg(F.coalesce(F.max(honest), F.max(arrival)).alias(END))
 

@@ -50,10 +50,10 @@ COMPARED = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.NullSafeEQ, e
 def may_fail(tree: Tree, schema: Schema) -> bool:
     """Whether an expression can raise an error: then Spark must not evaluate it for rows that it is not meant for.
 
-    >>> from slackwater.algebra.expressions import parsed
+    >>> from slackwater.algebra.expressions import parse_expr
     >>> from slackwater.algebra.schema import Field
     >>> schema = Schema((Field("a", "int"), Field("s", "string")))
-    >>> [may_fail(parsed(sql), schema) for sql in ("a > 1 AND s = 'x'", "a > s", "1 / a")]
+    >>> [may_fail(parse_expr(sql), schema) for sql in ("a > 1 AND s = 'x'", "a > s", "1 / a")]
     [False, True, True]
     """
     return not all(isinstance(node, (*SAFE, *TOTAL)) or _is_safe(node, schema) for node in tree.walk())
@@ -76,10 +76,10 @@ NUMBERS = (*WHOLE, "float", "double")
 def is_small(tree: Tree, schema: Schema) -> bool:
     """Whether the engine evaluates an expression exactly as Spark does.
 
-    >>> from slackwater.algebra.expressions import parsed
+    >>> from slackwater.algebra.expressions import parse_expr
     >>> from slackwater.algebra.schema import Field
     >>> schema = Schema((Field("a", "int"), Field("s", "string")))
-    >>> [is_small(parsed(sql), schema) for sql in ("a * 2 > 3 AND s = 'x'", "a / 2 > 1", "upper(s)")]
+    >>> [is_small(parse_expr(sql), schema) for sql in ("a * 2 > 3 AND s = 'x'", "a / 2 > 1", "upper(s)")]
     [True, False, False]
     """
     return all(isinstance(node, LOGIC) or _is_simple(node, schema) for node in tree.walk())

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from slackwater.algebra.expressions import renamed
+from slackwater.algebra.expressions import replace_columns
 from slackwater.algebra.nodes import Project, Select
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Schema
 from slackwater.spark.planner.fused.split import After
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 
 
 def finished(df: DataFrame, after: After, result: Sequence[str], beside: Sequence[str] = ()) -> DataFrame:
@@ -22,19 +22,19 @@ def finished(df: DataFrame, after: After, result: Sequence[str], beside: Sequenc
     Where there are such columns, a row without any of the core's is left alone.
     """
     names = [after.columns.get(place, "") for place in range(len(after.schema))]
-    kept = [quoted(name) for name in (*after.marks.values(), *beside)]
+    kept = [quote(name) for name in (*after.marks.values(), *beside)]
     for number, step in enumerate(after.steps):
         spell = _speller(schema_of(step.child), names, after)
         match step:
             case Select(condition=condition):
                 met = _column(condition, spell)
-                df = df.where(met | F.col(quoted(beside[0])).isNull() if beside else met)
+                df = df.where(met | F.col(quote(beside[0])).isNull() if beside else met)
             case Project(items=items):
                 names = [f"s{number}_{place}" for place in range(len(items))]
                 columns = [_column(item.expr, spell).alias(name) for item, name in zip(items, names, strict=True)]
                 df = df.select(*kept, *columns)
-    own = (F.col(quoted(old)).alias(name) for old, name in zip(names, result, strict=True))
-    return df.select(*map(quoted, beside), *own)
+    own = (F.col(quote(old)).alias(name) for old, name in zip(names, result, strict=True))
+    return df.select(*map(quote, beside), *own)
 
 
 def _speller(schema: Schema, names: Sequence[str], after: After) -> Callable[[str], str]:
@@ -50,4 +50,4 @@ def _speller(schema: Schema, names: Sequence[str], after: After) -> Callable[[st
 
 
 def _column(expr: Expr, spell: Callable[[str], str]) -> Column:
-    return F.expr(renamed(expr, spell).sql)
+    return F.expr(replace_columns(expr, spell).sql)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.expressions import Tree, column_node, columns, name_of, parsed, text
+from slackwater.algebra.expressions import Tree, column_node, columns, name_of, parse_expr, text
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
@@ -26,7 +26,7 @@ class Ref(tuple[str, str]):
     __slots__ = ()
 
 
-class Placed:
+class PlacedSource:
     """A scan or a subquery at one place of the plan. A view that is read twice has the same scan at two places."""
 
     __slots__ = ("plan",)
@@ -39,7 +39,7 @@ class Placed:
 class Origin:
     """A column as an expression over the columns of one scan or subquery, by their plain names."""
 
-    source: Placed
+    source: PlacedSource
     tree: Tree
 
 
@@ -55,7 +55,7 @@ class Frame:
     schema: Schema
     origins: tuple[Origin | None, ...]
     refs: tuple[Ref, ...]
-    guards: Mapping[Placed, tuple[Tree, ...] | None]
+    guards: Mapping[PlacedSource, tuple[Tree, ...] | None]
     ask: Callable[[Origin], Ref]
     build: Callable[[], Plan]
     bare: bool = False
@@ -136,7 +136,7 @@ def rewrite_condition(condition: Expr, below: Frame) -> Tree:
                 return rebuilt(tree, side)
         return rewrite(tree, below)
 
-    return part(parsed(condition.sql))
+    return part(parse_expr(condition.sql))
 
 
 def rewrite_call(tree: Tree, below: Frame) -> Tree:
@@ -175,7 +175,7 @@ def _when(conditions: Sequence[Tree], tree: Tree) -> Tree:
     return exp.Case(ifs=[exp.If(this=met, true=tree.copy())])
 
 
-def guarded_by(known: tuple[Tree, ...] | None, origin: Origin | None, source: Placed) -> tuple[Tree, ...] | None:
+def guarded_by(known: tuple[Tree, ...] | None, origin: Origin | None, source: PlacedSource) -> tuple[Tree, ...] | None:
     """The conditions that rows of a scan have passed, with one more."""
     if known is None or origin is None or origin.source is not source:
         return None

@@ -38,7 +38,7 @@ from slackwater.spark.planner.fused.finish import finished
 from slackwater.spark.planner.fused.lowering import chain_of
 from slackwater.spark.planner.fused.partitioning import spelled
 from slackwater.spark.planner.fused.split import split, with_stand_ins
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 from slackwater.spark.watermark.control import Reads
 
 Inputs = Mapping[str, DataFrame]
@@ -112,7 +112,7 @@ class _Made:
     def result(self, rows: DataFrame, clock: DataFrame | None) -> DataFrame:
         """The rows that the operators yield over those of the stream."""
         names = decode(self.document).input.names
-        stream = HostInput(rows.select(*map(quoted, names)), clock, self.stages.columns[0])
+        stream = HostInput(rows.select(*map(quote, names)), clock, self.stages.columns[0])
         if self.stages.computed:
             return _results(*self._around_spark(stream))
         digest = self._digest(self.document)
@@ -130,7 +130,7 @@ class _Made:
             items = chain.steps[place].items
             own = [F.expr(item.tree[1]).alias(item.name) for item in items]
             rows = handed_on(make, blobs, f"{self._digest(document)}/{number}")
-            plain = [F.col(quoted(name)).alias(name.removeprefix(COLUMN)) for name in rows.columns]
+            plain = [F.col(quote(name)).alias(name.removeprefix(COLUMN)) for name in rows.columns]
             computed = rows.select(*plain).select("*", *own)
             kinds = types_in(computed)
             typed = Compute(tuple(replace(item, type=kinds[item.name]) for item in items))

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from slackwater.algebra import lengths
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.expressions import Tree, column_node, name_of, parsed, text
+from slackwater.algebra.expressions import Tree, column_node, name_of, parse_expr, text
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
@@ -140,7 +140,7 @@ def _computed(plan: ops.Select | ops.Project, here: Schema, items: list[ops.Item
     marks: dict[str, NamedTree] = {}
 
     made = [
-        NamedTree(each.name, ("spark", text_for_spark(parsed(each.expr.sql), here, marks)), each.expr.type)
+        NamedTree(each.name, ("spark", text_for_spark(parse_expr(each.expr.sql), here, marks)), each.expr.type)
         for each in items
     ]
     made = [replace(each, type=STAND_IN) if each.type == UNKNOWN else each for each in made]
@@ -203,7 +203,7 @@ def named(items: tuple[ops.Item, ...], schema: Schema) -> tuple[NamedTree, ...]:
 
 def call(item: ops.Item, schema: Schema) -> Call:
     """A call of an aggregate function."""
-    tree = parsed(item.expr.sql)
+    tree = parse_expr(item.expr.sql)
     ignore_nulls = isinstance(tree, exp.IgnoreNulls)
     tree = tree.this if ignore_nulls else tree
     if type(tree) not in FUNCTIONS:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, columns, conjuncts, parsed
+from slackwater.algebra.expressions import Tree, columns, conjuncts, parse_expr
 from slackwater.algebra.schema import Expr, Schema
 from slackwater.spark.planner.fused.edges import Named
 from slackwater.spark.planner.fused.trees import tree_of
@@ -17,7 +17,7 @@ def paired(conditions: Iterable[Expr], sides: Named, cut: int) -> tuple[list[tup
     """The sides of each equality between the inputs, under their own names, and all other conditions."""
     schema = Schema(sides.fields)
     on, rest = [], []
-    for part in [parsed(part.sql).unnest() for each in conditions for part in conjuncts(each)]:
+    for part in [parse_expr(part.sql).unnest() for each in conditions for part in conjuncts(each)]:
         pair = _equated(part, schema, sides, cut)
         if pair is None:
             rest.append(part)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.expressions import Tree, column_node, columns, parsed, text, type_of
+from slackwater.algebra.expressions import Tree, column_node, columns, parse_expr, text, type_of
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import UNKNOWN, Field, Schema
@@ -75,12 +75,12 @@ def _asking(plan: Relational, here: Named, below: Lowered) -> tuple[Relational, 
         return column_node(items.setdefault(made.tree[1], replace(made, name=name)).name)
 
     def asked(items: tuple[ops.Item, ...]) -> tuple[ops.Item, ...]:
-        return tuple(replace(item, expr=replace(item.expr, sql=text(ask(parsed(item.expr.sql))))) for item in items)
+        return tuple(replace(item, expr=replace(item.expr, sql=text(ask(parse_expr(item.expr.sql))))) for item in items)
 
     made: Relational = plan
     match plan:
         case ops.Select(condition=condition):
-            made = replace(plan, condition=replace(condition, sql=text(ask(parsed(condition.sql)))))
+            made = replace(plan, condition=replace(condition, sql=text(ask(parse_expr(condition.sql)))))
         case ops.Project():
             made = replace(plan, items=asked(plan.items))
         case ops.Aggregate():
@@ -133,7 +133,7 @@ def joined(plan: Plan, join: ops.Join, one: Lowered, two: Lowered) -> Lowered:
     names = unique([schema.reference(field) for field in schema])
     here = Named(schema.fields, names)
     sides = Named(schema.fields, one.names + two.names)
-    stated = [*ops.stated(join), *(ops.stated(plan) if plan is not join else ())]
+    stated = [*ops.expressions_of(join), *(ops.expressions_of(plan) if plan is not join else ())]
     on, others = paired(stated, sides, len(one.names))
     rest = tuple(tree_of(part, here) for part in others)
     condition = None if not rest else rest[0] if len(rest) == 1 else ("and", *rest)

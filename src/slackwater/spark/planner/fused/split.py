@@ -16,7 +16,7 @@ from itertools import count
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.expressions import Tree, column_node, columns, name_of, parsed, text, type_of
+from slackwater.algebra.expressions import Tree, column_node, columns, name_of, parse_expr, text, type_of
 from slackwater.algebra.nodes import Item, Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field, Schema
@@ -25,7 +25,7 @@ from slackwater.spark.planner.fused.expressions import is_small, may_fail
 from slackwater.spark.planner.fused.frames import (
     Frame,
     Origin,
-    Placed,
+    PlacedSource,
     Ref,
     column_of,
     compose,
@@ -37,7 +37,7 @@ from slackwater.spark.planner.fused.frames import (
     rewrite_condition,
 )
 from slackwater.spark.planner.fused.lowering import ASKED, STAND_IN
-from slackwater.spark.planner.narrow import covered
+from slackwater.spark.planner.narrow import covered_entries
 
 COMPUTED = "#"
 """The names of computed columns begin with this, so that no column of a stream is named so."""
@@ -145,7 +145,7 @@ class _Divided:
 
     def _kept(self, core: Plan) -> dict[str, frozenset[str] | None]:
         """By stream, the columns that the core needs, in lower case; None for all."""
-        hidden = list(covered(core, _is_control))
+        hidden = list(covered_entries(core, _is_control))
         named = {name.rpartition(".")[2].lower() for node in ops.walk(core) for name in _references(node)}
         kept: dict[str, frozenset[str] | None] = {}
         for control in (node for node in ops.walk(core) if isinstance(node, ops.Disorder)):
@@ -184,7 +184,7 @@ class _Divided:
                 raise AssertionError("an Emit is the root of a plan")
 
     def _scan(self, scan: ops.Scan) -> Frame:
-        schema, stream, source = schema_of(scan), self.streams[scan.stream], Placed(scan)
+        schema, stream, source = schema_of(scan), self.streams[scan.stream], PlacedSource(scan)
         origins = tuple(Origin(source, column_node(each.name)) for each in schema)
         refs = tuple(Ref((each.qualifier, each.name)) for each in schema)
 
@@ -209,7 +209,7 @@ class _Divided:
 
     def _named(self, plan: ops.Subquery | ops.View, below: Frame) -> Frame:
         schema = schema_of(plan)
-        source = Placed(plan)
+        source = PlacedSource(plan)
         asked: dict[str, str] = {}
 
         def ask(origin: Origin) -> Ref:
@@ -226,7 +226,7 @@ class _Divided:
             query = below.build()
             if asked:
                 same = [Item(name, column_of(query, Ref(("", name)))) for name in schema_of(query).names]
-                own = [Item(name, Expr(sql, type_of(parsed(sql), schema_of(query)))) for sql, name in asked.items()]
+                own = [Item(name, Expr(sql, type_of(parse_expr(sql), schema_of(query)))) for sql, name in asked.items()]
                 query = ops.Project(query, (*same, *own))
             return replace(plan, query=query)
 
@@ -238,15 +238,15 @@ class _Divided:
 
     def _selected(self, plan: ops.Select, below: Frame) -> Frame:
         condition = plan.condition
-        origin = compose(parsed(condition.sql), below)
+        origin = compose(parse_expr(condition.sql), below)
         scan = None if origin is None else origin.source.plan
         stream = self.streams[scan.stream] if isinstance(scan, ops.Scan) else None
         if origin is not None and stream is not None and below.bare and stream.may_drop:
             stream.conditions.append(Expr(text(origin.tree), "boolean"))
             return below
         joins = isinstance(plan.child, ops.Join)
-        written = rewrite_condition(condition, below) if joins else rewrite(parsed(condition.sql), below)
-        near = compose(parsed(condition.sql), below, near=True)
+        written = rewrite_condition(condition, below) if joins else rewrite(parse_expr(condition.sql), below)
+        near = compose(parse_expr(condition.sql), below, near=True)
         of = {each.source: each for each in (near, origin) if each is not None}
         guards = {source: guarded_by(known, of.get(source), source) for source, known in below.guards.items()}
 
@@ -257,7 +257,7 @@ class _Divided:
         return replace(below, guards=guards, build=build, bare=False)
 
     def _projected(self, plan: ops.Project, below: Frame) -> Frame:
-        trees = [parsed(item.expr.sql) for item in plan.items]
+        trees = [parse_expr(item.expr.sql) for item in plan.items]
         if below.bare and (places := _as_they_are(plan, below)) is not None:
             known = [(below.origins[place], below.refs[place], below.near[place]) for place in places]
             origins, refs, near = zip(*known, strict=True)
@@ -289,8 +289,8 @@ class _Divided:
         return Frame(schema_of(plan), origins, refs, below.guards, ask, build, below.bare, near)
 
     def _aggregated(self, plan: ops.Aggregate, below: Frame) -> Frame:
-        group = [rewrite(parsed(item.expr.sql), below) for item in plan.group]
-        calls = [rewrite_call(parsed(item.expr.sql), below) for item in plan.aggregates]
+        group = [rewrite(parse_expr(item.expr.sql), below) for item in plan.group]
+        calls = [rewrite_call(parse_expr(item.expr.sql), below) for item in plan.aggregates]
 
         def build() -> Plan:
             child = below.build()
@@ -358,7 +358,7 @@ class _Divided:
 def _is_condition_of_scan(step: ops.Select | ops.Project, frame: Frame) -> bool:
     """Whether a step leaves out rows of the stream before they are held, rather than rows of the result."""
     sampled = isinstance(step.child, ops.Frequency)
-    return isinstance(step, ops.Select) and not sampled and compose(parsed(step.condition.sql), frame) is not None
+    return isinstance(step, ops.Select) and not sampled and compose(parse_expr(step.condition.sql), frame) is not None
 
 
 def _is_told_by_columns(step: ops.Select | ops.Project, frame: Frame) -> bool:
@@ -366,7 +366,7 @@ def _is_told_by_columns(step: ops.Select | ops.Project, frame: Frame) -> bool:
 
     Then equal rows are told apart, or not, before the net change of a batch is worked out.
     """
-    return all(_is_inside(parsed(expr.sql), frame) for expr in ops.stated(step))
+    return all(_is_inside(parse_expr(expr.sql), frame) for expr in ops.expressions_of(step))
 
 
 def _is_inside(tree: Tree, frame: Frame) -> bool:
@@ -381,7 +381,7 @@ def _as_they_are(plan: ops.Project, below: Frame) -> list[int] | None:
     """The places of the columns that a projection leaves as they are; None if it does anything else."""
     places = []
     for item in plan.items:
-        tree = parsed(item.expr.sql)
+        tree = parse_expr(item.expr.sql)
         place = below.place(name_of(tree)) if isinstance(tree, exp.Column) else None
         if place is None or below.schema.fields[place].name != item.name:
             return None
@@ -449,7 +449,7 @@ def _is_control(plan: Plan) -> bool:
 
 def _references(plan: Plan) -> Iterable[str]:
     """The references that an operator makes to columns of its input."""
-    for expr in ops.stated(plan):
+    for expr in ops.expressions_of(plan):
         yield from columns(expr)
     if isinstance(plan, ops.Window | ops.Frequency):
         yield from plan.by

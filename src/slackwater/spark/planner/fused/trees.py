@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, name_of, parsed, spark_type, text
+from slackwater.algebra.expressions import Tree, name_of, parse_expr, spark_type, text
 from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Schema
 from slackwater.errors import QueryError
@@ -60,7 +60,7 @@ IS = {exp.Null: "is null", exp.Boolean: ("is false", "is true")}
 
 def tree_of(expr: Expr | Tree, schema: Schema) -> tuple[Any, ...]:
     """The tree of an expression over a schema, columns under their plain names."""
-    tree = parsed(expr.sql) if isinstance(expr, Expr) else expr
+    tree = parse_expr(expr.sql) if isinstance(expr, Expr) else expr
     kind = type(tree)
     if kind in SPECIAL:
         return SPECIAL[kind](tree, schema)
@@ -75,7 +75,7 @@ def tree_of(expr: Expr | Tree, schema: Schema) -> tuple[Any, ...]:
 
 def is_evaluable(expr: Expr | Tree, schema: Schema) -> bool:
     """Whether the engine can evaluate an expression over a schema, or Spark has to."""
-    tree = parsed(expr.sql) if isinstance(expr, Expr) else expr
+    tree = parse_expr(expr.sql) if isinstance(expr, Expr) else expr
     try:
         tree_of(tree, schema)
     except QueryError as refused:

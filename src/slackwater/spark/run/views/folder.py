@@ -12,7 +12,7 @@ from uuid import uuid4
 from slackwater.algebra.catalog import ViewDef
 from slackwater.algebra.document import to_document
 from slackwater.errors import RunError
-from slackwater.spark.run.differences import difference
+from slackwater.spark.run.plan_differences import difference
 from slackwater.spark.run.views.claims import Claim, claim, waiting_claim
 from slackwater.spark.store import Location
 

@@ -14,7 +14,7 @@ from slackwater.rewrite import rewrite
 from slackwater.spark.planner.fused.fuse import describe
 from slackwater.spark.planner.obstacles import even, obstacles
 from slackwater.spark.planner.ways import Host, way_of
-from slackwater.spark.run.views.reading import kept_plan, over_logs, over_named_logs, views_in
+from slackwater.spark.run.views.plans import kept_plan, over_logs, over_named_logs, views_in
 
 ENOUGH = 2
 """The number of readers from which a view is kept without --views. Larger: more views are computed repeatedly."""
@@ -69,7 +69,7 @@ def share(
     return Sharing(
         kept,
         tuple(replace(each, plan=over_logs(each.plan, found.read_by(each.name))) for each in pipelines),
-        {each.name: tuple(found.told(each.name)) for each in found.readers},
+        {each.name: tuple(found.notes_on(each.name)) for each in found.readers},
     )
 
 
@@ -101,7 +101,7 @@ class _Found:
                 able.append(each.name)
         if not refusal and (keep or len(able) >= ENOUGH):
             self.readings[name], self.names[name] = frozenset(able), view.name
-            self.readers.append(ViewReader(f"view {view.name}", optimised(view)))
+            self.readers.append(ViewReader(f"view {view.name}", optimise_view(view)))
         else:
             self.inline.update({(each, view.name): "nobody else reads it" for each in able})
 
@@ -116,14 +116,14 @@ class _Found:
     def read_by(self, reader: str) -> frozenset[str]:
         return frozenset(view for view, readers in self.readings.items() if reader in readers)
 
-    def told(self, reader: str) -> Iterator[str]:
+    def notes_on(self, reader: str) -> Iterator[str]:
         yield from (f"reads view {self.names[view]}" for view in sorted(self.read_by(reader)))
         for (name, view), why in self.inline.items():
             if name == reader:
                 yield f"computes view {view} itself: {why}"
 
 
-def optimised(view: ViewDef) -> Plan:
+def optimise_view(view: ViewDef) -> Plan:
     """Return the plan that keeps a view. It is optimised without other views, so that all scripts agree on it."""
     return rewrite(kept_plan(view.name, inside(view))).plan
 
@@ -141,7 +141,7 @@ def why_not_kept(view: ViewDef) -> str:
         return "its sides have boundaries of several slides"
     try:
         check_final(query)
-        way_of(optimised(view))
+        way_of(optimise_view(view))
     except QueryError as refused:
         return refused.problem.message
     return ""
@@ -160,8 +160,8 @@ def why_not_read(plan: Plan, view: ViewDef, logs: Collection[str]) -> str:
     if obstacle is None:
         return ""
     try:
-        fused = way_of(optimised(view)).host is Host.FUSED and way_of(over).host is Host.FUSED
-        if fused and describe(plan).columns == describe(optimised(view)).columns:
+        fused = way_of(optimise_view(view)).host is Host.FUSED and way_of(over).host is Host.FUSED
+        if fused and describe(plan).columns == describe(optimise_view(view)).columns:
             return ""
     except QueryError as refused:
         return refused.problem.message

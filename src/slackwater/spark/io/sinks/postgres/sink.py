@@ -29,7 +29,7 @@ from slackwater.spark.io.sinks.postgres.net import CHANGE, SINCE, UNTIL
 from slackwater.spark.io.sinks.postgres.server import TABLE, Server
 from slackwater.spark.io.sinks.postgres.table import Target
 from slackwater.spark.options import Options
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 
 AS_TEXT = (NullType, DayTimeIntervalType, YearMonthIntervalType)
 ESCAPED_NUL = r"(?<!\\)((?:\\\\)*)\\u0000"
@@ -103,7 +103,7 @@ def _sent(field: StructField) -> Column:
 
     PostgreSQL's texts cannot contain NUL, which is replaced as in the text of a rejected row.
     """
-    column = F.col(quoted(field.name))
+    column = F.col(quote(field.name))
     match field.dataType:
         case BinaryType():
             column = F.concat(F.lit("\\x"), F.hex(column))

@@ -23,7 +23,7 @@ _SHOWN = dict.fromkeys([*range(32), 127, 8232, 8233], " ")
 class SourceText:
     """The text of a script or a query, under the name of its file.
 
-    >>> print(SourceText("SELECT speeed").place((7, 13)).underlined())
+    >>> print(SourceText("SELECT speeed").place((7, 13)).underline())
       1 | SELECT speeed
         |        ^^^^^^
     """

@@ -15,7 +15,7 @@ from slackwater.errors import RunError
 from slackwater.spark.batches import last_batch
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.run.differences import difference
+from slackwater.spark.run.plan_differences import difference
 from slackwater.spark.shim.versions import INSTALLED
 from slackwater.spark.store import Location, locate
 

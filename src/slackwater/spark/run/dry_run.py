@@ -10,7 +10,7 @@ from slackwater.algebra.catalog import Pipeline, SinkDef, StreamDef
 from slackwater.algebra.nodes import emits_changes
 from slackwater.errors import InputError, found_in
 from slackwater.spark.batches import DeliveredBatch
-from slackwater.spark.io.kafka.reading import read_kafka
+from slackwater.spark.io.kafka.stream import read_kafka
 from slackwater.spark.io.names import check_columns, columns_found
 from slackwater.spark.io.sinks import OWN_FORMATS, batch_sink, own_sink
 from slackwater.spark.io.streams import check_own, unreadable
@@ -21,7 +21,7 @@ from slackwater.spark.refusals import REFUSALS, reason
 from slackwater.spark.run.pipeline import split_form
 from slackwater.spark.run.sides import entries
 from slackwater.spark.shim.driver import look_up_format
-from slackwater.spark.shim.log import with_log
+from slackwater.spark.shim.spark_log import with_log
 
 TEXT_WITHOUT_NAMES = ("csv", "text", "socket")
 """Formats whose data has no column names, so that the declared ones cannot be checked."""

@@ -7,7 +7,7 @@ import pytest
 from slackwater.algebra.catalog import Pipeline, SinkDef
 from slackwater.algebra.nodes import Disorder, Emit, Policy, Scan
 from slackwater.errors import RunError
-from slackwater.spark.io.sinks.anew import admit_sinks
+from slackwater.spark.io.sinks.new_folder import admit_sinks
 from slackwater.spark.store import Location
 
 PLAN = Emit(Disorder(Scan("S", "S", (), "ts"), Policy()))

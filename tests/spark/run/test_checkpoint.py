@@ -10,8 +10,8 @@ from slackwater.algebra.nodes import Plan
 from slackwater.errors import RunError
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
-from slackwater.spark.run import guard
-from slackwater.spark.run.guard import FILE, FORMAT, admit
+from slackwater.spark.run import checkpoint
+from slackwater.spark.run.checkpoint import FILE, FORMAT, admit
 from slackwater.spark.store import Location
 from slackwater.testing.catalog import CATALOG
 
@@ -113,10 +113,10 @@ def test_entries_of_a_source_are_left_where_its_log_is_not_known(tmp_path, monke
     admitted(QUERY, tmp_path)
     (tmp_path / "sources" / "0").mkdir(parents=True)
     (tmp_path / "sources" / "0" / "0").write_text(TAKEN)
-    monkeypatch.setattr(guard, "INSTALLED", (4, 9))
+    monkeypatch.setattr(checkpoint, "INSTALLED", (4, 9))
     admitted(QUERY, tmp_path)
     assert (tmp_path / "sources" / "0" / "0").exists()
-    monkeypatch.setattr(guard, "INSTALLED", (4, 0))
+    monkeypatch.setattr(checkpoint, "INSTALLED", (4, 0))
     (tmp_path / "sources" / "0" / "1.compact").write_text(TAKEN)
     admitted(QUERY, tmp_path)
     assert [each.name for each in (tmp_path / "sources" / "0").iterdir()] == ["1.compact"]

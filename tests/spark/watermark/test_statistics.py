@@ -3,9 +3,9 @@
 import numpy as np
 
 from slackwater.disorder import controller
-from slackwater.spark.watermark.punctuate import Account, observed
+from slackwater.spark.watermark.punctuate import Account, observe_batch
 from slackwater.spark.watermark.readings import Batch, Reading
-from slackwater.spark.watermark.seen import BUCKETS, LATE_ROWS, MIDDLES, Sight, bucket_of
+from slackwater.spark.watermark.statistics import BUCKETS, LATE_ROWS, MIDDLES, Sight, bucket_of
 
 START = 1_700_000_000_000
 
@@ -20,7 +20,7 @@ def replayed(batches: int = 60, rows: int = 500, dratio: float = 0.02):
         event = arrival - rng.exponential(400, rows).astype(np.int64)
         reading = Reading(Batch(rows, event, arrival))
         before = account.punctuation
-        account = observed(control, account, reading)
+        account = observe_batch(control, account, reading)
         seen.append(sight.see(reading, before, account.clock, control.released, control.skew))
         arrivals.append(arrival[event >= before])
         events.append(event[event >= before])

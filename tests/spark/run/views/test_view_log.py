@@ -12,7 +12,7 @@ from slackwater.errors import RunError
 from slackwater.lang import bind_query
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.run.views.folder import admit_logs, open_folder
-from slackwater.spark.run.views.log import LogSink, punctuation_of
+from slackwater.spark.run.views.view_log import LogSink, punctuation_of
 from slackwater.spark.store import Location
 from slackwater.spark.watermark.control import CLOCK
 from slackwater.testing.catalog import CATALOG

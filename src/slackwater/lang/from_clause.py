@@ -10,7 +10,7 @@ from slackwater.algebra.lengths import ONE_TUPLE, Length
 from slackwater.algebra.nodes import Disorder, Frequency, Plan, Policy, Scan, Window
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.errors import QueryError
-from slackwater.lang.parsing.source import SourceText
+from slackwater.lang.parsing.source_text import SourceText
 from slackwater.lang.parsing.syntax import DISORDER_CLAUSES, Bracket, Clause
 from slackwater.lang.scope import Scope
 
@@ -30,9 +30,9 @@ class Windowing:
         found = self.clause("WATTR")
         return found.columns[0] if found else None
 
-    def controlled(self, scan: Scan) -> Plan:
+    def add_policy(self, scan: Scan) -> Plan:
         """Return a stream under the disorder policy and the window of its bracket."""
-        return self.windowed(Disorder(scan, self._policy()))
+        return self.add_window(Disorder(scan, self._policy()))
 
     def refuse_control(self, what: str) -> None:
         """Raise if a bracket states disorder control for a source whose rows are in order already."""
@@ -44,7 +44,7 @@ class Windowing:
                     place=self.source.place(found.span),
                 )  # fmt: skip
 
-    def windowed(self, child: Plan) -> Plan:
+    def add_window(self, child: Plan) -> Plan:
         """Return a source under its RANGE, SLIDE and FREQUENCY."""
         range_, slide, frequency = (self.clause(word) for word in ("RANGE", "SLIDE", "FREQUENCY"))
         if slide:

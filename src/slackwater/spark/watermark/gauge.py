@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.disorder.clock import EARLIEST
-from slackwater.spark.relation import batch_time, quoted
+from slackwater.spark.relation import batch_time, quote
 from slackwater.spark.shim.compiled import PACKAGE
 from slackwater.spark.shim.driver import (
     accept_calls,
@@ -47,12 +47,12 @@ def with_punctuation(
 ) -> DataFrame:
     """Return the rows of a stream, with the punctuation of their batch in one more column."""
     session, gauge = df.sparkSession, _gauge(df.sparkSession, spec)
-    event = F.unix_millis(quoted(event_time))
+    event = F.unix_millis(quote(event_time))
     rows = df.where(_asked(session, gauge, event, _arrived(session, gauge, event, arrival, source)) >= 0)
     return rows.withColumn(name, F.timestamp_millis(_asked(session, gauge.punctuations(), event, F.lit(0))))
 
 
-def gauged(
+def add_gauge(
     df: DataFrame,
     spec: Spec,
     event_time: str,
@@ -63,7 +63,7 @@ def gauged(
     """Return the rows of a stream. The gauge sends their clocks, and the `ticks` of the stream, to the controller."""
     session = df.sparkSession
     gauge = _gauge(session, spec)
-    event = F.unix_millis(quoted(event_time))
+    event = F.unix_millis(quote(event_time))
     rows = df.where(_asked(session, gauge, event, _arrived(session, gauge, event, arrival, source)) >= 0)
     if ticks is None:
         return rows
@@ -73,8 +73,8 @@ def gauged(
 
 
 def _arrived(session: SparkSession, gauge: Any, event: Column, arrival: str | None, source: str | None) -> Column:
-    arrived = F.unix_millis(quoted(arrival)) if arrival else batch_time(event)
-    return _asked(session, gauge.senders(), F.xxhash64(quoted(source)), arrived) if source else arrived
+    arrived = F.unix_millis(quote(arrival)) if arrival else batch_time(event)
+    return _asked(session, gauge.senders(), F.xxhash64(quote(source)), arrived) if source else arrived
 
 
 def own_ticks(ticks: DataFrame | None, stream: str) -> DataFrame | None:

@@ -15,7 +15,7 @@ from slackwater.spark.io.mapping import MappedColumn, map_columns
 from slackwater.spark.io.rejects import REASON, set_aside
 from slackwater.spark.options import Options
 from slackwater.spark.refusals import REFUSALS
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 from slackwater.spark.shim.driver import look_up_format
 from slackwater.spark.shim.workers import require_workers
 
@@ -75,7 +75,7 @@ def _parse(
     given = {name.lower(): value for name, value in options.items()}
     form = Options(VALUES, {f"{VALUE}{name}": value for name, value in given.items()})["value.format"]
     own = {name: value for name, value in options.items() if name.lower() not in ("format", "schema")}
-    schema = ", ".join(f"{quoted(each.read.name)} {each.read.type}" for each in columns)
+    schema = ", ".join(f"{quote(each.read.name)} {each.read.type}" for each in columns)
     text, bad = F.col("value").cast("string"), {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": RAW}
     match form:
         case "json":

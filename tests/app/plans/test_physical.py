@@ -16,7 +16,7 @@ from slackwater.app.project import demo_text
 from slackwater.app.run import Conditions, run
 from slackwater.lang import parse_script
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLES = Path(__file__).parents[3] / "examples"
 OVERLAP = """
 CREATE STREAM Traffic (vehID INT, segment INT, speed DOUBLE, timestamp TIMESTAMP, received TIMESTAMP)
 USING generate OPTIONS (stream 'vehicles') TIMESTAMP BY timestamp ARRIVAL BY received;

@@ -12,13 +12,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import DataFrame, SparkSession
 
+from slackwater.algebra.lengths import TICKS_PER_MS
 from slackwater.algebra.nodes import Frequency, Plan, inputs
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.instants import is_jump
 from slackwater.spark.batches import DeliveredBatch
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 from slackwater.spark.store import Location
-from slackwater.spark.watermark.policy import TICKS_PER_MS
 from slackwater.spark.watermark.rows_host import CLOCK
 
 TIMESTAMP = pa.timestamp("us", "UTC")
@@ -26,7 +26,7 @@ TIMESTAMP = pa.timestamp("us", "UTC")
 
 def read_log(session: SparkSession, folder: Location, plan: Plan) -> DataFrame:
     """Return the log of a view with this plan as a stream: rows, and rows with only a punctuation."""
-    columns = [f"{quoted(field.name)} {field.type}" for field in schema_of(plan)]
+    columns = [f"{quote(field.name)} {field.type}" for field in schema_of(plan)]
     folder.make()
     schema = ", ".join([*columns, f"{CLOCK} timestamp"])
     # Compare only file names: a log that was moved together with its readers' checkpoints is not read again.

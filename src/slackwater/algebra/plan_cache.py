@@ -11,7 +11,7 @@ KEPT = 4096
 """Cached plans per function. A larger value needs more memory and saves repeated derivations."""
 
 
-def remembered(function: Callable[[Any], T]) -> Callable[[Any], T]:
+def cache_by_plan(function: Callable[[Any], T]) -> Callable[[Any], T]:
     """Return the function with a cache, looked up by the plan's identity first and by its value second."""
     by_value = lru_cache(maxsize=KEPT)(function)
     by_identity: dict[int, tuple[Any, T]] = {}

@@ -26,9 +26,9 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
 from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.semantics.feeds import BEGINNING, Clock
-from slackwater.spark.run.views.log import punctuation_of
-from slackwater.spark.run.views.reading import log_name, over_named_logs
-from slackwater.spark.run.views.sharing import optimised, why_not_kept, why_not_read
+from slackwater.spark.run.views.plans import log_name, over_named_logs
+from slackwater.spark.run.views.sharing import optimise_view, why_not_kept, why_not_read
+from slackwater.spark.run.views.view_log import punctuation_of
 from slackwater.testing.plans import Shape, seeded_case
 
 SECOND = 1_000_000
@@ -56,7 +56,7 @@ def readers(view: View) -> dict[str, Plan]:
 
 def logged(view: ViewDef, feeds: Mapping[str, Feed]) -> Feed:
     """Return the log of a kept view as a feed, computed by the interpreter."""
-    plan = optimised(view)
+    plan = optimise_view(view)
     batches = max(len(feed.batches) for feed in feeds.values()) + 1
     ended = {name: Feed(feed.batches + (FeedBatch(),) * (batches - len(feed.batches))) for name, feed in feeds.items()}
     answer = interpret(plan, ended)

@@ -18,10 +18,10 @@ from pyspark.sql import SparkSession
 
 from slackwater.errors import SlackwaterError
 from slackwater.spark.refusals import REFUSALS, reason
-from slackwater.spark.run.guard import reach
+from slackwater.spark.run.checkpoint import reach
 from slackwater.spark.session import local_session
 from slackwater.spark.shim.internals import missing_java, missing_python
-from slackwater.spark.shim.versions import TESTED, unsupported
+from slackwater.spark.shim.versions import TESTED, version_warning
 from slackwater.spark.shim.workers import Worker, ask_workers, require_workers
 
 OLDEST_PYTHON = (3, 11)
@@ -95,7 +95,7 @@ def find_java() -> Finding:
 def find_spark() -> Finding:
     """Check that this version of Spark was tested."""
     hint = f"pip install 'pyspark=={TESTED[-1]}', or another of " + ", ".join(TESTED)
-    problem = unsupported(pyspark.__version__)
+    problem = version_warning(pyspark.__version__)
     return Finding(not problem, problem or f"pyspark {pyspark.__version__}, which is supported", hint)
 
 

@@ -10,7 +10,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from slackwater.algebra.faithful import FaithfulParser
 from slackwater.errors import QueryError
-from slackwater.lang.parsing.source import SourceText, Span, token_span
+from slackwater.lang.parsing.source_text import SourceText, Span, token_span
 
 OPEN = TokenType.BLOCK_START
 """The token type of a bracket that opens clauses. Sqlglot uses this type for template engines only."""
