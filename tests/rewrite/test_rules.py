@@ -3,14 +3,14 @@
 from itertools import count
 
 import pytest
-from tests.cases import cases
+from tests.law_cases import law_cases
 from tests.rewrite.proofs import answers, firing
 
 from slackwater.app.plans.rewrites import outline
 from slackwater.rewrite import RULES
 
-CASES = cases(1_000)
-STREAMS = cases(24)
+CASES = law_cases(1_000)
+STREAMS = law_cases(24)
 MOST_PLANS = 160
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cases import cases
 from tests.engine.changelog.compositions import BINARY, UNARY, compositions, single
 from tests.engine.changelog.running import Given, Ran, answer_of, given_by, moments, ran, run, table_at
+from tests.law_cases import law_cases
 from tests.semantics.endings import ended
 
 from slackwater.algebra.lengths import Kind
@@ -27,7 +27,7 @@ from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
 HOUR = 3_600_000_000
-FEW, MANY = settings(max_examples=cases(15), deadline=None), settings(max_examples=cases(30), deadline=None)
+FEW, MANY = settings(max_examples=law_cases(15), deadline=None), settings(max_examples=law_cases(30), deadline=None)
 PLAIN = Shape(
     mode=Mode.CHANGES, instants=("stream", "rows"), ranges=(Kind.TIME,), subqueries=False, ordered=False, sync=False
 )

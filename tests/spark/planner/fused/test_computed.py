@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from tests.cases import cases
 from tests.engine.changelog.running import given_by as given_by_streams
 from tests.engine.changelog.running import run
 from tests.engine.changelog.test_queries import check_same
 from tests.engine.divided import computed_feeds, finished_row
 from tests.engine.running import Given, Ran, close, given_by, plain_rows, through_bytes
 from tests.engine.test_laws import cut, told
+from tests.law_cases import law_cases
 from tests.spark.conformance import Punctuations, _plain, _written
 from tests.spark.conformance import found as changelog_found
 from tests.spark.planner.fused.test_changes import expected
@@ -112,7 +112,7 @@ def with_columns(batch: pa.RecordBatch, step: Compute, prefix: str = COLUMN) -> 
     return batch
 
 
-@settings(max_examples=cases(12), deadline=None)
+@settings(max_examples=law_cases(12), deadline=None)
 @pytest.mark.parametrize("name", QUERIES)
 @given(seed=st.integers(0, 2**40), data=st.data())
 def test_stages_around_spark_answer_as_the_interpreter_does(name: str, seed: int, data: st.DataObject):

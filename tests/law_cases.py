@@ -9,6 +9,6 @@ SHARE = float(os.environ.get("SLACKWATER_CASES", "1"))
 FEWEST = 2
 
 
-def cases(number: int) -> int:
+def law_cases(number: int) -> int:
     """Return how many of a law's cases to run: the share of `number`, but at least two."""
     return max(min(FEWEST, number), round(number * SHARE))
