@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.law_cases import law_cases
 
 from slackwater.disorder import ESTIMATORS, NO_PUNCTUATION, controller
 from slackwater.errors import RunError
@@ -19,7 +20,7 @@ NOW = 1_700_000_000_000_000
 
 NAMES = sorted(ESTIMATORS)
 every_estimator = pytest.mark.parametrize("name", NAMES)
-quick = settings(max_examples=30, deadline=None)
+quick = settings(max_examples=law_cases(30), deadline=None)
 
 delayed = st.tuples(st.integers(NOW, NOW + 10**8), st.integers(-(10**6), 10**7))
 usual = delayed.map(lambda row: (row[0] - row[1], row[0]))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.running import Given, Ran, close, given_by, ran, run
+from tests.law_cases import law_cases
 
 from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
 from slackwater.algebra.nodes import Frequency, Window, inputs, with_inputs
@@ -21,7 +22,7 @@ from slackwater.semantics import Answer, Feed, interpret
 from slackwater.spark.planner.fused.lowering import chain_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
-LAW = settings(max_examples=60, deadline=None)
+LAW = settings(max_examples=law_cases(60), deadline=None)
 KINDS = {
     "streams": Shape(joins=False, sets=False, subqueries=False, instants=("stream", "sampled")),
     "rows": Shape(joins=False, sets=False, subqueries=False, instants=("rows",)),

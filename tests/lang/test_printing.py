@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.lang.random_queries import Queries
 from tests.lang.streams import CATALOG, bound
+from tests.law_cases import law_cases
 
 from slackwater.algebra.builder import scan
 from slackwater.algebra.checks import check
@@ -68,7 +69,7 @@ NAMES = [
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=law_cases(80), deadline=None)
 def test_random_queries(seed: int):
     plan = bind_query(Queries(random.Random(seed)).query(), CATALOG)
     printed = print_query(plan)
@@ -78,7 +79,7 @@ def test_random_queries(seed: int):
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=law_cases(25), deadline=None)
 def test_blanks_comments_and_case_make_no_difference(seed: int):
     rng = random.Random(seed)
     query = Queries(rng).query()

@@ -3,6 +3,7 @@
 from random import Random
 
 import pytest
+from tests.law_cases import law_cases
 from tests.rewrite.draws import Draw
 from tests.rewrite.proofs import COMPUTES_FEWER_WINDOWS, SECOND, streams_of
 from tests.rewrite.sameness import told
@@ -24,14 +25,14 @@ from slackwater.testing.plans import Shape, seeded_case
 @pytest.mark.parametrize("hundred", range(2))
 def test_any_plan_answers_the_same(mode: Mode, hundred: int):
     """Plans that nobody thought of, over streams that nobody thought of."""
-    for seed in range(hundred * 100, hundred * 100 + 100):
+    for seed in range(hundred * 100, hundred * 100 + law_cases(100)):
         case = seeded_case(seed, Shape(unit=SECOND, mode=mode), max_rows=12)
         assert_same(case.plan, rewrite(case.plan), case.feeds)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_the_rules_may_come_in_any_order(name: str):
-    for number in range(6):
+    for number in range(law_cases(6)):
         rng = Random(f"{name} in any order {number}")
         case = TEMPLATES[name](Draw(rng))
         done = rewrite(case.plan, case.views, rng.sample(RULES, len(RULES)))
@@ -41,7 +42,7 @@ def test_the_rules_may_come_in_any_order(name: str):
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_they_end_on_a_sound_plan_that_they_leave_alone(name: str):
-    for number in range(12):
+    for number in range(law_cases(12)):
         case = TEMPLATES[name](Draw(Random(f"{name} ends {number}")))
         done = rewrite(case.plan, case.views)
         assert len(done.steps) < MOST_STEPS // 10

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.law_cases import law_cases
 
 from slackwater.algebra.lengths import ONE_TUPLE, Kind
 from slackwater.algebra.nodes import Aggregate, Emit, Frequency, Mode, Plan, Window, inputs, walk, with_inputs
@@ -17,7 +18,7 @@ from slackwater.testing.streams import recut
 
 ONE_STREAM = Shape(streams=("Readings",))
 IN_TIME = Shape(ranges=(Kind.TIME,))
-LAW = settings(max_examples=150, deadline=None)
+LAW = settings(max_examples=law_cases(150), deadline=None)
 
 
 def told(answer: Answer) -> list:

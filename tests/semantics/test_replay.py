@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.law_cases import law_cases
 from tests.semantics.endings import ended
 
 from slackwater.algebra.lengths import Kind, Length
@@ -139,7 +140,7 @@ def moments(answer: Answer) -> list[int]:
 EDITED = replace(SHAPE, streams=("Edits", "Edits", "Pulses"), instants=("stream", "rows"), ranges=(Kind.TIME,))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=law_cases(150), deadline=None)
 @given(st.one_of(seeded_cases(SHAPE, max_rows=12), seeded_cases(EDITED, max_rows=12)))
 def test_the_table_is_the_query_over_the_live_rows(case: Case):
     answer = interpret(case.plan, ended(case.plan, case.feeds))

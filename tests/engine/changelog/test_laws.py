@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.changelog.compositions import BINARY, UNARY, compositions, single
 from tests.engine.changelog.running import Given, Ran, answer_of, given_by, moments, ran, run, table_at
+from tests.law_cases import law_cases
 from tests.semantics.endings import ended
 
 from slackwater.algebra.lengths import Kind
@@ -26,7 +27,7 @@ from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
 HOUR = 3_600_000_000
-FEW, MANY = settings(max_examples=15, deadline=None), settings(max_examples=30, deadline=None)
+FEW, MANY = settings(max_examples=law_cases(15), deadline=None), settings(max_examples=law_cases(30), deadline=None)
 PLAIN = Shape(
     mode=Mode.CHANGES, instants=("stream", "rows"), ranges=(Kind.TIME,), subqueries=False, ordered=False, sync=False
 )

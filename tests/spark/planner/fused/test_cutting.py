@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.running import Given, Ran, close, given_by, run
 from tests.engine.test_laws import cut, told
+from tests.law_cases import law_cases
 from tests.spark.conformance import Punctuations, _plain, _written
 from tests.spark.planner.fused.staged import run_in_stages
 
@@ -107,7 +108,7 @@ def test_what_is_said_of_a_chain_that_cannot_be_cut_says_so():
     assert "the order" not in str(describe(bound(WHOLE["only row by row before"])))
 
 
-@settings(max_examples=8)
+@settings(max_examples=law_cases(8))
 @pytest.mark.parametrize("name", CHAINS)
 @given(seed=st.integers(0, 2**40), data=st.data())
 def test_stages_answer_as_the_interpreter_does(name: str, seed: int, data: st.DataObject):
@@ -123,7 +124,7 @@ def test_stages_answer_as_the_interpreter_does(name: str, seed: int, data: st.Da
     same(run_in_stages(kernel.chain, found, again), run(kernel, again), found)
 
 
-@settings(max_examples=25)
+@settings(max_examples=law_cases(25))
 @given(seed=st.integers(0, 2**40), rewritten=st.booleans())
 def test_random_plans_answer_in_stages_as_in_one_kernel(seed: int, rewritten: bool):
     case, kernel, found = a_chain(seed, rewritten)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engine.running import Given, given_by, run
+from tests.law_cases import law_cases
 
 from slackwater.engine.fused import Fused
 from slackwater.lang import bind_query
@@ -49,7 +50,7 @@ def test_the_columns_are_those_that_every_step_has_in_common(text: str):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40)
+@settings(max_examples=law_cases(40))
 @given(data=st.data(), rewritten=st.booleans())
 def test_each_part_by_itself_gives_its_own_rows(kind: str, data: st.DataObject, rewritten: bool):
     case: Case = data.draw(seeded_cases(KINDS[kind]))
