@@ -11,7 +11,7 @@ from pyspark.sql.types import StructField, TimestampNTZType, TimestampType
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.sinks.sink import OnRows
 from slackwater.spark.options import CHANGELOG, SINK, OptionTable
-from slackwater.spark.relation import quoted
+from slackwater.spark.relation import quote
 
 TABLE = OptionTable("console", (), SINK, prefixes=(CHANGELOG,))
 LAST = "9999-12-31 23:59:59.999999"
@@ -40,7 +40,7 @@ def _within_9999(df: DataFrame) -> DataFrame:
 
 
 def _limited(field: StructField) -> Column:
-    column = F.col(quoted(field.name))
+    column = F.col(quote(field.name))
     if not isinstance(field.dataType, TimestampType | TimestampNTZType):
         return column
     last = F.lit(LAST).cast(field.dataType)
