@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.columns.arrays import NO_INTS, Bools, Index, Ints, joined, picked, stacked, table
-from slackwater.engine.columns.keys import dense, normal
+from slackwater.engine.columns.keys import dense, normal, numbered_within
 from slackwater.engine.columns.order import ascending, stable
 from slackwater.engine.columns.rows import Rows
 
@@ -114,17 +114,20 @@ the number of the changelog, if several are sent together."""
 def rows_of(log: TupleLog, now: int) -> pa.RecordBatch:
     """Return a changelog as rows, ended tuples first, so that Spark can add or change columns."""
     of = locate(log.born.ids, log.ended.ids) if log.of is None else log.of
+    size = len(log.at) + len(log.born)
+    born = np.concatenate([of, np.arange(len(log.born))])
+    return _as_rows(log, {BORN: born, NOW: np.full(size, now), BLOB: np.zeros(size, np.int64)})
+
+
+def _as_rows(log: TupleLog, besides: dict[str, Ints]) -> pa.RecordBatch:
+    """Return a changelog as rows with sign, start, end and other numbers, ended tuples first."""
     rows = stacked([log.ended.rows, log.born.rows])
-    ended, born = len(log.at), len(log.born)
     columns = {
-        SIGN: np.repeat([0, 1], [ended, born]),
+        SIGN: np.repeat([0, 1], [len(log.at), len(log.born)]),
         START: np.concatenate([log.at, log.born.start]),
         END: np.concatenate([log.ended.end, log.born.end]),
-        BORN: np.concatenate([of, np.arange(born)]),
-        NOW: np.full(ended + born, now),
-        BLOB: np.zeros(ended + born, np.int64),
     }
-    return table({**columns, **dict(zip(rows.schema.names, rows.columns, strict=True))})
+    return table({**columns, **besides, **dict(zip(rows.schema.names, rows.columns, strict=True))})
 
 
 def log_of(rows: pa.RecordBatch) -> tuple[TupleLog, Ints]:
@@ -135,10 +138,10 @@ def log_of(rows: pa.RecordBatch) -> tuple[TupleLog, Ints]:
     sign, start, end, born, now, blob = (rows.column(name).to_numpy() for name in LOG_COLUMNS)
     own = rows.drop_columns(list(LOG_COLUMNS))
     gone, come = np.flatnonzero(sign == 0), np.flatnonzero(sign == 1)
-    tuples = Tuples(picked(own, come), start[come], end[come], (blob[come], born[come]))
-    ended = Tuples(picked(own, gone), start[gone], end[gone], (blob[gone], born[gone]))
-    of = np.where(born[gone] < 0, -1, locate(tuples.ids, ended.ids))
-    return TupleLog(tuples, ended, start[gone], of), np.concatenate([now[gone], now[come]])
+    tuples = Tuples(own, start, end, (blob, born))
+    begun, ended = tuples.at(come), tuples.at(gone)
+    of = np.where(born[gone] < 0, -1, locate(begun.ids, ended.ids))
+    return TupleLog(begun, ended, start[gone], of), np.concatenate([now[gone], now[come]])
 
 
 IDENTITY = "#id"
@@ -147,15 +150,8 @@ IDENTITY = "#id"
 
 def handed_rows(log: TupleLog) -> pa.RecordBatch:
     """Return a changelog as rows for another operator, with the identities of its tuples, ended tuples first."""
-    rows, ended, born = stacked([log.ended.rows, log.born.rows]), len(log.at), len(log.born)
-    columns = {
-        SIGN: np.repeat([0, 1], [ended, born]),
-        START: np.concatenate([log.at, log.born.start]),
-        END: np.concatenate([log.ended.end, log.born.end]),
-    }
     both = enumerate(zip(log.ended.ids, log.born.ids, strict=True))
-    ids = {f"{IDENTITY}{number}": np.concatenate(each) for number, each in both}
-    return table({**columns, **ids, **dict(zip(rows.schema.names, rows.columns, strict=True))})
+    return _as_rows(log, {f"{IDENTITY}{number}": np.concatenate(each) for number, each in both})
 
 
 def handed_log(rows: pa.RecordBatch, ids: int) -> TupleLog:
@@ -223,7 +219,9 @@ def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[
     one, two = code[: len(some)], code[len(some) :]
     size = int(code.max()) + 1
     cancel = np.minimum(np.bincount(one, minlength=size), np.bincount(two, minlength=size))
-    came, gone = some[_ordinal(one) < cancel[one]], others[_ordinal(two) < cancel[two]]
+    none = np.zeros(size, np.int64)
+    came = some[numbered_within(one, none) <= cancel[one]]
+    gone = others[numbered_within(two, none) <= cancel[two]]
     return np.delete(begun, came), np.delete(told, gone)
 
 
@@ -248,14 +246,3 @@ def _same(born: Tuples, ended: Tuples) -> Ints:
     columns = [normal(joined([one, two])) for one, two in pairs]
     bound = pa.array(np.concatenate([born.end, ended.end]))
     return dense([*columns, bound])[0]
-
-
-def _ordinal(code: Ints) -> Ints:
-    """Return for each value its number among the equal values, from 0 on."""
-    order = np.argsort(code, kind="stable")
-    line = code[order]
-    first = np.append(True, line[1:] != line[:-1])
-    begin = np.maximum.accumulate(np.where(first, np.arange(len(line)), 0))
-    found = np.empty(len(code), np.int64)
-    found[order] = np.arange(len(line)) - begin
-    return found

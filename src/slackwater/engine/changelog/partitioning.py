@@ -11,15 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from slackwater.engine import plan as steps
 from slackwater.engine.columns.rows import ROW_NUMBER
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     AggregateStep,
-    Chain,
     Chained,
     DistinctStep,
     EnginePlan,
+    FrequencyStep,
     JoinLogs,
     MinusLogs,
     Node,
@@ -29,6 +28,7 @@ from slackwater.engine.plan import (
     ProjectStep,
     Read,
     Source,
+    Step,
     Streamed,
     Tree,
     UnionLogs,
@@ -70,20 +70,13 @@ class _Trace:
                 return []
             case Chained() | Piped() | Read() | Streamed() if node.meeting is not None:
                 return []  # all windows of a meeting must know the last boundary of any of them
-            case Chained():
-                return _chain(node.chain, node.input)
+            case Chained(chain=chain, input=name):
+                kept = [column for column, kind in chain.input.columns if kind not in FLOATS]
+                return _through([Cut(frozenset({(name, column)}), column) for column in kept], chain.steps)
             case Piped(child=child, steps=given):
                 return _through(self.cuts(child), given)
-            case Over(child=child, step=ProjectStep(items=items)):
-                return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in items], lost=True))
-            case Over(child=child, step=AggregateStep(group=group)):
-                return list(_renamed(self.cuts(child), [(item.name, item.tree) for item in group], lost=False))
-            case Over(child=child, step=WindowStep() as window) if not window.is_range:
-                counts = set(window.by) & set(window.count_by)
-                shared = set(window.by) if window.every == steps.ONE_TUPLE else counts
-                return [cut for cut in self.cuts(child) if cut.column in shared]
-            case Over(child=child, step=DistinctStep()):
-                return [cut for cut in self.cuts(child) if cut.column is not None]
+            case Over(child=child, step=step):
+                return _through(self.cuts(child), (step,))
             case UnionLogs() | MinusLogs():
                 return list(self._by_position(node))
             case JoinLogs():
@@ -130,31 +123,25 @@ class _Trace:
             yield from (Cut(trace, column) for column in columns)
 
 
-def _chain(chain: Chain, name: str) -> list[Cut]:
-    """Return the columns by which a chain can be split: those of all its groups, and of the parts that count rows."""
-    kept = [column for column, kind in chain.input.columns if kind not in FLOATS]
-    return _through([Cut(frozenset({(name, column)}), column) for column in kept], chain.steps)
-
-
-def _through(cuts: list[Cut], given: Sequence[steps.Step]) -> list[Cut]:
+def _through(cuts: list[Cut], given: Sequence[Step]) -> list[Cut]:
     """Return the columns by which the steps can still be split; none if a step reads the numbers of rows."""
     if any(ROW_NUMBER in marks_of(tree) for step in given for tree in trees_of(step)):
         return []
     for step in given:
         match step:
-            case steps.ProjectStep(items=items):
+            case ProjectStep(items=items):
                 cuts = list(_renamed(cuts, [(item.name, item.tree) for item in items], lost=True))
-            case steps.AggregateStep(group=group):
+            case AggregateStep(group=group):
                 cuts = list(_renamed(cuts, [(item.name, item.tree) for item in group], lost=False))
-            case steps.WindowStep(range=length, every=every) if every.is_time and not length.is_time:
+            case WindowStep(range=length, every=every) if every.is_time and not length.is_time:
                 return []  # the window is evaluated at every boundary up to the last row of all parts
-            case steps.WindowStep(range=length, every=every, by=by, count_by=count_by):
+            case WindowStep(range=length, every=every, by=by, count_by=count_by):
                 counted = set(by) & set(count_by) if not every.is_time and every.amount > 1 else set(by)
                 free = length.is_time and (every.is_time or every.amount == 1)
                 cuts = [cut for cut in cuts if free or cut.column in counted]
-            case steps.FrequencyStep(by=by, strict=strict):
+            case FrequencyStep(by=by, strict=strict):
                 cuts = [cut for cut in cuts if strict or cut.column in by]
-            case steps.DistinctStep():
+            case DistinctStep():
                 cuts = [cut for cut in cuts if cut.column is not None]
     return cuts
 

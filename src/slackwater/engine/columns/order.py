@@ -36,22 +36,21 @@ def stable(key: Ints) -> Index:
     return counted(key - least) if most - least < 1 << 48 else np.argsort(key, kind="stable")
 
 
-def sorted_within(code: Ints, value: Ints) -> Index:
-    """Return the stable sort order by code >= 0, then value."""
-    order = stable(value)
+def sorted_within(code: Ints, *values: Ints) -> Index:
+    """Return the stable sort order by code >= 0, then by one value and the next.
+
+    >>> sorted_within(np.array([1, 0, 1]), np.array([5, 2, 3])).tolist()
+    [1, 2, 0]
+    """
+    order = stable(values[-1])
+    for value in reversed(values[:-1]):
+        order = order[stable(value[order])]
     return order[counted(code[order])]
 
 
 def last_of_each(code: Ints, *values: Ints) -> Index:
-    """Return the place of the greatest row of each code, by one value and then the next; of equal ones the last.
-
-    >>> last_of_each(np.array([1, 0, 1]), np.array([5, 2, 3])).tolist()
-    [1, 0]
-    """
-    order = np.arange(len(code))
-    for value in reversed(values):
-        order = order[stable(value[order])]
-    order = order[counted(code[order])]
+    """Return the place of the greatest row of each code, by one value and then the next; of equal ones the last."""
+    order = sorted_within(code, *values)
     _, ends = bounds(firsts(code[order]))
     return order[ends - 1]
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table
-from slackwater.engine.columns.order import FITS, ascending, bounds, counted, firsts, positions, stable
+from slackwater.engine.columns.order import ascending, bounds, counted, firsts, positions, sorted_within
 from slackwater.engine.columns.segments import Store, Wanted, aligned
 from slackwater.engine.columns.state import Memory
 
@@ -174,7 +174,7 @@ class Layout:
         exits = np.concatenate([clock.exits(each) for each in pieces])
         enter = np.full(len(code), EARLIEST)
         enter[len(code) - new.num_rows :] = column(new, ENTER)
-        order = by_code(code, enter, exits) if mixed else counted(code)
+        order = sorted_within(code, exits, enter) if mixed else counted(code)
         return cls(order, code.take(order), enter.take(order), exits.take(order), len(code) - new.num_rows)
 
     def windows(self, points: Points) -> tuple[Index, Index]:
@@ -197,33 +197,6 @@ class Layout:
         return np.repeat(ends, ends - starts)
 
 
-def by_code(code: Ints, enter: Ints, exits: Ints) -> Index:
-    """Return the order by code, then exit, then enter, with one sort key if the numbers are small.
-
-    If enters and exits ascend already, as in a stream in order, only the code is sorted.
-    """
-    if ascending(exits) and ascending(enter):
-        return np.arange(len(code)) if ascending(code) else counted(code)
-    first, last = _from_zero(enter), _from_zero(exits)
-    spread = int(first.max(initial=0)) + 1, int(last.max(initial=0)) + 1
-    if (int(code.max(initial=0)) + 1) * spread[0] * spread[1] < FITS:
-        return counted((code * spread[1] + last) * spread[0] + first)
-    order = stable(enter)
-    order = order[stable(exits[order])]
-    return order[counted(code[order])]
-
-
-def _from_zero(values: Ints) -> Ints:
-    """Return integers from 0 on that sort as the values do; EARLIEST and LATEST are moved next to the other values."""
-    inner = values[(values != EARLIEST) & (values != LATEST)]
-    if not len(inner):
-        last: Ints = (values == LATEST).astype(np.int64)
-        return last
-    least, most = int(inner.min()), int(inner.max())
-    moved: Ints = np.clip(values, least - 1, most + 1) - (least - 1)
-    return moved
-
-
 def merged_runs(entries: pa.RecordBatch) -> tuple[Index, Index]:
     """Return the order that groups entries that enter and leave together, and the start of each run."""
     order, starts = runs_of(entries)
@@ -235,7 +208,7 @@ def runs_of(entries: pa.RecordBatch) -> tuple[Index | None, Index]:
     code, enter, exits = (column(entries, name) for name in (CODE, ENTER, EXIT))
     if ascending(code) and ascending(exits) and ascending(enter):
         return None, np.flatnonzero(firsts(code, exits, enter))
-    order = by_code(code, enter, exits)
+    order = sorted_within(code, exits, enter)
     return order, np.flatnonzero(firsts(code.take(order), exits.take(order), enter.take(order)))
 
 

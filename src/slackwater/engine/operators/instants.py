@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked
 from slackwater.engine.columns.keys import dense, ranked
-from slackwater.engine.columns.order import counted, firsts, sorted_within, stable
+from slackwater.engine.columns.order import FITS, counted, firsts, stable
 from slackwater.engine.columns.rows import INSTANT, Rows, packed, unpacked
 from slackwater.engine.columns.segments import aligned
 from slackwater.engine.columns.state import Memory
@@ -72,9 +72,7 @@ def changes(schedule: Schedule, live: Ints, parts: Ints, gone: pa.RecordBatch | 
     first, end = schedule.bounds(parts[code] if len(parts) else None, len(code))
     ordinal = np.maximum(ordinal, first)
     within = ordinal < end
-    code, ordinal = code[within], ordinal[within]
-    order = sorted_within(code, ordinal)
-    code, ordinal = code[order], ordinal[order]
+    code, ordinal = _sorted(code[within], ordinal[within])
     new_one = firsts(code, ordinal)
     return Points(code[new_one], ordinal[new_one], ordinal[new_one])
 
@@ -91,6 +89,17 @@ def _windows(schedule: Schedule, gone: pa.RecordBatch | None, new: pa.RecordBatc
         code, ordinal = code.take(order), ordinal.take(order)
     first = firsts(code, ordinal)
     return Points(code[first], ordinal[first], ordinal[first], alone=True)
+
+
+def _sorted(code: Ints, ordinal: Ints) -> tuple[Ints, Ints]:
+    if not len(code):
+        return code, ordinal
+    least, spread = int(ordinal.min()), int(ordinal.max()) - int(ordinal.min()) + 1
+    if (int(code.max()) + 1) * spread < FITS:
+        key = np.sort(code * spread + (ordinal - least))
+        return key // spread, key % spread + least
+    order = np.lexsort((ordinal, code))
+    return code[order], ordinal[order]
 
 
 def repeated(schedule: Schedule, points: Points, parts: Ints, rows: Ints, rank: Ints) -> tuple[Index, Ints]:

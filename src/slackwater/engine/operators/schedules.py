@@ -88,29 +88,30 @@ class AtRows:
         before = self.parts.counts(memory)
         number = self._numbers(memory, rows, part)
         now = self.parts.counts(memory)
-        chosen = np.flatnonzero(self._chosen(memory, rows, number))
+        following = (number - 1) // self.every + 1  # the n of the next n-th row
+        chosen = np.flatnonzero(number == following * self.every if self.regular else self._chosen(memory, rows))
         chosen = chosen[counted(part[chosen])] if self.window.by else chosen
         of = part[chosen]
         ends = np.searchsorted(of, np.arange(len(now)), side="right")
         starts = np.searchsorted(of, np.arange(len(now)))
         at = (rows.time if self.window.range.is_time else number)[chosen]
+        shift, last = starts - 1 - before // self.every, now // self.every
 
-        def nth(numbers: Ints, parts: Ints | None) -> Ints:
-            """Return the instants at the next n-th rows, given by their numbers in their parts."""
+        def nth(times: Ints, parts: Ints | None) -> Ints:
+            """Return the instants at the n-th, 2n-th, ... rows of parts."""
             where = 0 if parts is None else parts
-            found = numbers // self.every + (starts - 1 - before // self.every)[where]
-            return np.where(numbers <= now[where], found, LATEST)
+            return np.where(times <= last[where], times + shift[where], LATEST)
 
         def resolve(exits: Ints, parts: Ints | None) -> Ints:
             if self.by_number:
-                return nth(exits, parts)
+                return nth(exits // self.every, parts)
             where = np.zeros(len(exits), np.int64) if parts is None else parts
             found = positions(of, at, where, exits - 1)
             return np.where(found < ends[where], found, LATEST)
 
         parts = part if self.window.by else None
         if self.regular:
-            enter = nth(self._next(number - 1), parts)
+            enter = nth(following, parts)
         else:
             found = positions(of, chosen, part, np.arange(len(rows)) - 1)
             enter = np.where(found < ends[part], found, LATEST)
@@ -133,9 +134,9 @@ class AtRows:
         self.parts.settle(memory, np.array([memory.number(f"{HOLD}.last")]))
         return ints(rows.marks[CYCLE])
 
-    def _chosen(self, memory: Memory, rows: Rows, number: Ints) -> Bools:
-        """Return a mask of the rows that are instants."""
-        counts = rows.time if self.window.strict else number
+    def _chosen(self, memory: Memory, rows: Rows) -> Bools:
+        """Return a mask of the rows that are instants, if these are not every n-th row of a part."""
+        counts = rows.time
         if self.counts is not None:
             part = self.counts.encode(memory, [rows.column(each) for each in self.window.count_by], len(rows))
             counts = self.counts.number(memory, part)

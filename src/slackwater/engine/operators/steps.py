@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, scattered, table, true
 from slackwater.engine.columns.keys import Parts, dense, normal, ranked
-from slackwater.engine.columns.order import last_of_each
+from slackwater.engine.columns.order import firsts, sorted_within
 from slackwater.engine.columns.rows import INSTANT, ROW_NUMBER, TIME, Rows, after, caused, packed, unordered, unpacked
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.columns.types import arrow_type, known_type
@@ -160,8 +160,10 @@ class LastOfSlots:
         last = np.zeros(len(rows), np.bool_)
         if len(rows):
             slot = rows.time // self.every
-            code, _ = dense([pa.array(slot), *(normal(rows.column(each)) for each in self.by)])
-            last[last_of_each(code)] = True
+            keys = [normal(rows.column(each)) for each in self.by]
+            code = dense(keys)[0] if keys else np.zeros(len(rows), np.int64)
+            order = sorted_within(code, slot)
+            last[order] = np.roll(firsts(code[order], slot[order]), -1)
         return last
 
 
