@@ -8,7 +8,7 @@ import pytest
 from tests.engine.rich import rich_expressions
 
 
-@pytest.fixture(autouse=True, scope="package")
+@pytest.fixture(autouse=True, scope="module")
 def any_expression() -> Iterator[None]:
     with rich_expressions():
         yield

@@ -45,7 +45,8 @@ EXPRESSIONS = """
 a + b ; a - b * 2 ; -a ; a + x ; x * 2 ; a + b - 1 ; -x ; - (a * b) ; a * 4000000000
 a > b ; a >= b ; a = b ; a <> b ; a < x ; x = x ; x > 1 ; a <=> b ; x <=> x ; s <=> NULL ; NOT a = b ; s = 'ab'
 ts > ts ; a > 1 AND b > 1 ; a > 1 OR p ; p ; NOT p ; p IS TRUE ; p IS NOT FALSE ; a IS NULL ; s IS NOT NULL
-a + 1 > b OR p IS NULL ; a > 1.5 ; x > 1.25 ; s < 'b' ; a = NULL ; TRUE ; 'x' ; 3 ; 2.5 ; 1e3 ; NULL
+a + 1 > b OR p IS NULL ; a IN (1, 2, NULL) ; a IN (b, 3) ; s IN ('a', 'ab') ; a BETWEEN b AND 3 ; a NOT BETWEEN 0 AND 2
+a > 1.5 ; x > 1.25 ; s < 'b' ; a = NULL ; TRUE ; 'x' ; 3 ; 2.5 ; 1e3 ; NULL
 """.replace("\n", ";").split(";")
 TRIED = {text.strip(): typed(parsed(text), SCHEMA) for text in EXPRESSIONS if text.strip()}
 TREES = {text: tree_of(expr, SCHEMA) for text, expr in TRIED.items()}

@@ -91,7 +91,7 @@ def is_small(tree: Tree, schema: Schema) -> bool:
 def _is_simple(node: Tree, schema: Schema) -> bool:
     if isinstance(node, exp.Literal):
         return node.is_string or -(2**63) <= float(node.this) < 2**63
-    if isinstance(node, exp.Between | exp.In) or not isinstance(node, (*COMPARED, *ARITHMETIC)):
+    if not isinstance(node, (*COMPARED, *ARITHMETIC)):
         return False
     kinds = {_kind(each, schema) for each in node.iter_expressions()} - {"void"}
     if isinstance(node, ARITHMETIC):

@@ -81,11 +81,23 @@ def _is(tree: Any, schema: Schema) -> tuple[Any, ...]:
     return (name if isinstance(name, str) else name[bool(tree.expression.this)], tree_of(tree.this, schema))
 
 
+def _between(tree: Any, schema: Schema) -> tuple[Any, ...]:
+    value, low, high = (tree_of(tree.args[name], schema) for name in ("this", "low", "high"))
+    return ("and", (">=", value, low), ("<=", value, high))
+
+
+def _in(tree: Any, schema: Schema) -> tuple[Any, ...]:
+    value = tree_of(tree.this, schema)
+    return ("or", *(("=", value, tree_of(each, schema)) for each in tree.expressions))
+
+
 SPECIAL: dict[type, Callable[[Any, Schema], tuple[Any, ...]]] = {
     exp.Column: _column,
     exp.Literal: _literal,
     exp.Neg: _negative,
     exp.Is: _is,
+    exp.Between: _between,
+    exp.In: _in,
     exp.Not: lambda tree, schema: ("not", tree_of(tree.this, schema)),
     exp.Paren: lambda tree, schema: tree_of(tree.this, schema),
     exp.Alias: lambda tree, schema: tree_of(tree.this, schema),
