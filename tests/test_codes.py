@@ -39,9 +39,7 @@ SHARED = {
     "SW-424": "a number of rows that is too small",
     "SW-441": "an option that is missing",
     "SW-445": "a source without the column",
-    "SW-580": "division by zero",
     "SW-581": "a value that does not fit its type",
-    "SW-582": "a value that cannot be cast",
 }
 """What several modules raise, and its one meaning: who adds a module reads whether that is what they mean."""
 

@@ -34,7 +34,8 @@ class Input:
     """A stream: its columns with Spark's names of their types, and the columns of its event time and arrival.
 
     With `change_type` it is a changelog, whose rows are identified by `key`. With `ids` it is the changelog of another
-    operator, whose tuples have so many numbers of identity, as `handed_rows` returns it.
+    operator, whose tuples have so many numbers of identity, as `handed_rows` returns it. `slots` has the lengths of
+    the slots of time that its tuples have waited for, one after the other, for each way on which they came.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -43,6 +44,7 @@ class Input:
     change_type: str | None = None
     key: tuple[str, ...] = ()
     ids: int = 0
+    slots: tuple[tuple[int, ...], ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -360,10 +362,19 @@ Sided: TypeAlias = UnionLogs | MinusLogs | JoinLogs
 
 @dataclass(frozen=True, slots=True)
 class EnginePlan:
-    """The inputs by name, and the tree over them."""
+    """The inputs by name, and the tree over them.
+
+    Trees `beside` it are computed for what they tell of other things than their result: the other windows of a meeting,
+    and the rows that an incoming changelog refuses.
+    """
 
     inputs: Mapping[str, Input]
     root: Node
+    beside: tuple[Node, ...] = ()
+
+    @property
+    def nodes(self) -> list[Node]:
+        return [node for tree in (self.root, *self.beside) for node in walk(tree)]
 
 
 Plan: TypeAlias = Chain | Boundaries | EnginePlan
@@ -406,6 +417,24 @@ def turns_of(node: Node) -> Iterator[Turn]:
     else:
         for each in children(node):
             yield from turns_of(each)
+
+
+def is_slotted(step: Step) -> bool:
+    """Return whether a step's rows are known only when a slot of time has passed, so that later changes must wait."""
+    return isinstance(step, FrequencyStep) and step.every.is_time and not step.strict
+
+
+def slots_of(node: Node, inputs: Mapping[str, Input]) -> tuple[tuple[int, ...], ...]:
+    """Return the lengths of the slots of time that the tuples of an operator wait for, on each way."""
+    match node:
+        case Source(input=name):
+            return inputs[name].slots
+        case Chained(chain=Chain(steps=steps)) | Piped(steps=steps):
+            own = tuple(step.every.amount for step in steps if isinstance(step, FrequencyStep) and is_slotted(step))
+            before = [way for each in children(node) for way in slots_of(each, inputs)] or [()]
+            return tuple(way for each in before if (way := (*each, *own)))
+        case _:
+            return tuple(dict.fromkeys(way for each in children(node) for way in slots_of(each, inputs)))
 
 
 def ends(node: Node, inputs: Mapping[str, Input]) -> bool:

@@ -35,12 +35,12 @@ from slackwater.engine.plan import (
     Chain,
     DistinctStep,
     FilterStep,
-    FrequencyStep,
     Input,
     NamedTree,
     ProjectStep,
     Step,
     WindowStep,
+    is_slotted,
 )
 
 
@@ -186,7 +186,7 @@ class ChainReader:
             MeetingSide(meeting, chain.steps, self.compiled, lifetime) if meeting is not None and lifetime else None
         )
         self.operators = (*self.compiled.operators, RowWise(()))
-        self.slotted = self._slotted()
+        self.slotted = any(map(is_slotted, chain.steps))
         self.none = pa.RecordBatch.from_pylist([], self.chain.input.schema)
         self.sample = self.step(Memory(State()), self.none, Span(EARLIEST, EARLIEST)).log.born
 
@@ -207,12 +207,6 @@ class ChainReader:
         end = np.broadcast_to(last, len(rows)).copy()
         tuples = Tuples(rows.batch, rows.time, end, (rows.time, came(rows), np.arange(first, first + len(rows))))
         return Taken(in_order(of_tuples(tuples)), self.none, through.now if self.slotted else LATEST)
-
-    def _slotted(self) -> bool:
-        """Return whether rows are known only when a slot of time has passed, so that later changes have to wait."""
-        return any(
-            isinstance(step, FrequencyStep) and step.every.is_time and not step.strict for step in self.chain.steps
-        )
 
 
 def came(rows: Rows) -> Ints:

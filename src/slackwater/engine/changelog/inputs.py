@@ -19,6 +19,7 @@ later changes of other inputs wait until all inputs have reached their time.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
@@ -72,11 +73,12 @@ class HandedReader:
     """Reads the changelog of another operator, which held its rows until the punctuation passed them."""
 
     def __init__(self, given: Input) -> None:
-        self.ids = given.ids
+        self.ids, self.slots = given.ids, given.slots
         self.sample = handed_log(pa.RecordBatch.from_pylist([], given.schema), given.ids).born
 
     def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
-        return Taken(handed_log(batch, self.ids), batch.slice(0, 0))
+        reached = [reduce(Span.slotted, way, span).now for way in self.slots]
+        return Taken(handed_log(batch, self.ids), batch.slice(0, 0), min(reached, default=LATEST))
 
 
 class InputReader:

@@ -29,7 +29,7 @@ from slackwater.engine.columns.arrays import EARLIEST, LATEST, ints
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import Boundaries, Chained, EnginePlan, Node, Piped, Source, children, meeting_of, walk
+from slackwater.engine.plan import Boundaries, Chained, EnginePlan, Node, Piped, Source, children, meeting_of
 
 
 class ChangelogStep(NamedTuple):
@@ -63,13 +63,13 @@ class ChangelogKernel:
         self.net = net
         self.profile = check_profile(profile)
         self.upserts = check_upserts(upserts, self.query.root.edge.key)
-        self.read = {node.input for node in walk(self.query.root) if isinstance(node, Source)}
+        self.read = {node.input for node in query.nodes if isinstance(node, Source)}
         self.readers: dict[str, InputReader | HandedReader] = {
             name: HandedReader(given) if given.ids else InputReader(f"in.{name}", given)
             for name, given in self.query.inputs.items()
         }
         self.operators = Operators(self.query, {name: reader.sample for name, reader in self.readers.items()})
-        meetings = map(meeting_of, walk(self.query.root))
+        meetings = map(meeting_of, query.nodes)
         self.meetings = {meeting_name(number) for number in meetings if number is not None}
 
     @property
@@ -120,6 +120,8 @@ class ChangelogKernel:
         if self.operators.slotted:
             memory.put(SETTLED, memory.number(SETTLED, EARLIEST))
         taken = self._read_batch(memory, batches, span)
+        for number, each in enumerate(self.query.beside):
+            self._subtree_log(memory, each, taken, span, f"beside.{number}.")
         log, span = self._subtree_log(memory, self.query.root, taken, span, "")
         if self.net:
             log = compressed(log, span.now)

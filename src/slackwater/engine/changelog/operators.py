@@ -56,16 +56,16 @@ from slackwater.engine.plan import (
     UnionLogs,
     WindowStep,
     ends,
+    slots_of,
     trees_of,
     turns_of,
-    walk,
 )
 from slackwater.errors import QueryError
 
 
 def check(query: EnginePlan) -> EnginePlan:
     """Return the query, or raise a QueryError that says what is wrong with it."""
-    for node in walk(query.root):
+    for node in query.nodes:
         if isinstance(node, Source | Chained) and node.input not in query.inputs:
             raise malformed(f"there is no input {node.input!r}")
         if ends(node, query.inputs) and node.edge.level < 4:
@@ -73,7 +73,7 @@ def check(query: EnginePlan) -> EnginePlan:
         match node:
             case Over(step=WindowStep() as window) if not window.is_range and node.child.edge.level != 1:
                 raise malformed("only the rows of a stream can be counted")
-    refuse_marks(query.root)
+    refuse_marks(query.nodes)
     return query
 
 
@@ -81,9 +81,9 @@ def malformed(what: str) -> QueryError:
     return QueryError("SW-360", f"the tree of operators is not well formed: {what}", hint="let the planner make it")
 
 
-def refuse_marks(root: Node) -> None:
+def refuse_marks(nodes: Sequence[Node]) -> None:
     """Raise an error if a mark other than `row_time` is used: a tuple with a lifetime has a start, but no instant."""
-    for node in walk(root):
+    for node in nodes:
         trees = trees_of(node.step if isinstance(node, Over) else node) if isinstance(node, Over | JoinLogs) else []
         named = set().union(*map(marks_of, trees)) - (set() if isinstance(node, JoinLogs) else {ROW_TIME})
         if named:
@@ -205,11 +205,10 @@ class Operators:
         self.pipes: dict[int, Pipe] = {}
         self.turns: dict[int, Turning] = {}
         self.made: dict[int, Operator] = {}
-        nodes = list(walk(query.root))
+        nodes = query.nodes
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
-        self.sample = self._compile(query.root)
-        readers = [*self.chains.values(), *(pipe.reader for pipe in self.pipes.values())]
-        self.slotted = any(reader.slotted for reader in readers)
+        self.sample, *_ = (self._compile(each) for each in (query.root, *query.beside))
+        self.slotted = any(slots_of(each, query.inputs) for each in (query.root, *query.beside))
 
     def log(self, memory: Memory, node: Node, taken: Mapping[str | int, TupleLog], span: Span) -> TupleLog:
         """Return the changelog of an operator for a span of time."""

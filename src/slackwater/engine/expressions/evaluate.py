@@ -3,29 +3,24 @@
 A tree is a tuple: `("column", "speed")`, `("literal", 80, "int")`, `("mark", "window_end")` for what a query
 may name without declaring it (`rows.MARKS`), or an operator and its arguments,
 `("and", (">", ("column", "speed"), ("literal", 80, "int")), ("is null", ("column", "lane")))`.
-What Spark evaluates only where it is needed (the branches of CASE, the right side of AND and OR, the later arguments
-of COALESCE) is evaluated only for those rows here too, so that a guarded division does not fail.
+Columns, literals, comparison, boolean logic and + - * are all that there is: Spark evaluates everything else. The right
+side of AND and OR is evaluated only for the rows that need it, so that a guarded sum does not overflow.
 
 >>> rows = pa.record_batch({"a": [6, None, 1], "b": [3, 2, 0]})
->>> tree = ("case", ((">", ("column", "b"), ("literal", 0, "int")), ("/", ("column", "a"), ("column", "b"))), None)
->>> evaluate(tree, rows).to_pylist()
-[2.0, None, None]
+>>> evaluate(("and", (">", ("column", "b"), ("literal", 0, "int")), ("is null", ("column", "a"))), rows).to_pylist()
+[False, True, False]
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.engine.columns.arrays import true
 from slackwater.engine.columns.types import arrow_type
-from slackwater.engine.expressions.casts import cast
-from slackwater.engine.expressions.functions import COMPARISONS, FUNCTIONS, alike
+from slackwater.engine.expressions.functions import COMPARISONS, FUNCTIONS
 from slackwater.engine.plan import Tree
 from slackwater.errors import QueryError, RunError
 
@@ -88,7 +83,7 @@ def unknown(operator: str) -> QueryError:
         "SW-352",
         f"'{operator}' cannot be evaluated in the fused operator",
         expected=", ".join(sorted([*FUNCTIONS, *COMPARISONS, *SPECIAL])),
-        hint="compute it in a view before the window, or use a simpler function",
+        hint="compute it in a view before the window",
     )
 
 
@@ -98,16 +93,6 @@ def literal(value: Any, kind: str) -> pa.Scalar:
     if pa.types.is_decimal(target):
         return pa.scalar(value, pa.string()).cast(target)
     return pa.scalar(value, target)
-
-
-def _cast(arguments: Sequence[Any], rows: Columns) -> pa.Array:
-    inner, target = arguments
-    return cast(_value(inner, rows), arrow_type(target))
-
-
-def _try_cast(arguments: Sequence[Any], rows: Columns) -> pa.Array:
-    inner, target = arguments
-    return cast(_value(inner, rows), arrow_type(target), tries=True)
 
 
 def _and(arguments: Sequence[Any], rows: Columns) -> pa.Array:
@@ -125,37 +110,12 @@ def _lazily(
     result = _value(arguments[0], rows)
     for argument in arguments[1:]:
         if not may_fail(argument):
-            with suppress(RunError):  # text that is compared with a number is read as one, which seldom fails
-                result = joined(result, _value(argument, rows))
-                continue
+            result = joined(result, _value(argument, rows))
+            continue
         mask = needed(result)
         right = _spread(_value(argument, _Some(rows, pc.indices_nonzero(mask))), mask)
         result = joined(result, right)
     return result
-
-
-def _case(arguments: Sequence[Any], rows: Columns) -> pa.Array:
-    """CASE WHEN: `[condition, value]` pairs, then the default or None. A branch sees only the rows it is for."""
-    *branches, default = arguments
-    open_ = np.ones(len(rows), np.bool_)
-    chosen: list[tuple[np.ndarray[Any, Any], pa.Array]] = []
-    for condition, value in branches:
-        places = np.flatnonzero(open_)
-        met = places[true(_value(condition, _Some(rows, pa.array(places))))]
-        open_[met] = False
-        chosen.append((met, _value(value, _Some(rows, pa.array(met)))))
-    rest = np.flatnonzero(open_)
-    otherwise = ("literal", None, "void") if default is None else default
-    chosen.append((rest, _value(otherwise, _Some(rows, pa.array(rest)))))
-    values = alike([value for _, value in chosen])
-    order = np.empty(len(rows), np.int64)
-    order[np.concatenate([places for places, _ in chosen])] = np.arange(len(rows))
-    return pa.concat_arrays(values).take(pa.array(order))
-
-
-def _coalesce(arguments: Sequence[Any], rows: Columns) -> pa.Array:
-    branches = [(("is not null", argument), argument) for argument in arguments[:-1]]
-    return _case([*branches, arguments[-1]], rows)
 
 
 def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
@@ -166,12 +126,8 @@ def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
 SPECIAL: dict[str, Callable[[Sequence[Any], Columns], pa.Array]] = {
     "and": _and,
     "or": _or,
-    "case": _case,
-    "coalesce": _coalesce,
-    "cast": _cast,
-    "try_cast": _try_cast,
 }
-SAFE = frozenset({"column", "mark", "literal", "and", "or", "not", "is null", "is not null", "like", *COMPARISONS})
+SAFE = frozenset({"column", "mark", "literal", "and", "or", "not", "is null", "is true", "is false", *COMPARISONS})
 
 
 def may_fail(tree: Any) -> bool:

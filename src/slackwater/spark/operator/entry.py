@@ -14,6 +14,7 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr
 from slackwater.spark.relation import Relation, column_name, dataframe_of, quote
 from slackwater.spark.watermark.control import Reads
+from slackwater.spark.watermark.rows_host import CLOCK
 
 Inputs = Mapping[str, DataFrame]
 
@@ -31,12 +32,18 @@ class Entry:
         assert isinstance(self.disorder.child, Scan)  # noqa: S101
         return self.disorder.child
 
-    def rows(self, streams: Inputs, reads: Reads) -> DataFrame:
-        """Return the columns of the engine, computed by Spark. The controller sees every row before the conditions."""
+    def rows(self, streams: Inputs, reads: Reads | None) -> DataFrame:
+        """Return the columns of the engine, computed by Spark. The controller sees every row before the conditions.
+
+        Without `reads` the stream is read once more, and the controller does not see it.
+        """
         scan, schema = self.scan, schema_of(self.scan)
         columns = {"arrival": scan.arrival, "source": scan.source}
         df = dataframe_of(scan, streams)
-        df = reads.rows(df, scan.event_time, self.disorder.policy, name=scan.stream, **columns)
+        if reads is not None:
+            df = reads.rows(df, scan.event_time, self.disorder.policy, name=scan.stream, **columns)
+        elif CLOCK in df.columns:
+            df = df.where(F.col(CLOCK).isNull())
         df = df.select(*(F.col(quote(field.name)).alias(column_name(field)) for field in schema))
         relation = Relation(df, schema)
         for condition in self.conditions:

@@ -52,7 +52,11 @@ def hosted(
     `wanted` names the outputs whose rows are returned, `counted` those whose rows are counted in Spark's progress.
     Batch DataFrames are flushed to the end of time, or to one tick beyond the newest time in the rows of `ends`.
     """
-    out = stepped(make, entered(inputs, ends), about, wanted)
+    return count_rows(stepped(make, [*entered(inputs), *ended(ends)], about, wanted), counted)
+
+
+def count_rows(out: DataFrame, counted: Sequence[str]) -> DataFrame:
+    """Return the outputs of an operator; Spark's progress has how many rows each of those in `counted` has."""
     return out.observe(f"{COUNTED}.{next(_numbers)}", *map(_count, counted)) if counted and out.isStreaming else out
 
 
@@ -80,15 +84,15 @@ def chained(stages: Sequence[Stage], name: str, given: HostInput, about: str) ->
     return _grouped(blobs).transformWithStateInPandas(operator, OUTPUT, "Append", "EventTime")
 
 
-def entered(inputs: Mapping[str, HostInput], ends: DataFrame | None = None) -> list[DataFrame]:
+def entered(inputs: Mapping[str, HostInput]) -> list[DataFrame]:
     """Return streams packed into blobs for an operator."""
     if all(each.rows.isStreaming for each in inputs.values()):
         return _clocked_all(inputs)
     # A batch DataFrame uses one bucket, because a flush must see every row.
-    return [*(_packed(name, replace(each, by=())) for name, each in inputs.items()), *_ended(ends)]
+    return [_packed(name, replace(each, by=())) for name, each in inputs.items()]
 
 
-def _ended(ends: DataFrame | None) -> list[DataFrame]:
+def ended(ends: DataFrame | None) -> list[DataFrame]:
     return [] if ends is None else [_packed(END, HostInput(ends, None))]
 
 
@@ -104,13 +108,13 @@ def handed_on(make: Make, blobs: Sequence[DataFrame], about: str) -> DataFrame:
     return out.select("bucket", "body").mapInArrow(from_buckets(schema), from_arrow_schema(schema))
 
 
-def taken_in(rows: DataFrame, by: tuple[str, ...], ends: DataFrame | None = None) -> list[DataFrame]:
+def taken_in(rows: DataFrame, by: tuple[str, ...], name: str = RESULT) -> list[DataFrame]:
     """Return rows packed into blobs for the next of several operators, by the bucket that each row names."""
     buckets = BUCKETS if by and rows.isStreaming else BUCKETS[:1]
-    blobs = rows.mapInArrow(to_blobs(RESULT, buckets), SCHEMA)
+    blobs = rows.mapInArrow(to_blobs(name, buckets), SCHEMA)
     if not rows.isStreaming:
-        return [blobs, *_ended(ends)]
-    return [blobs.select("*", F.lit(None).cast("timestamp").alias("clock", metadata={WATERMARKED: 0}))]
+        return [blobs]
+    return [blobs.select("*", F.lit(None).cast("timestamp").alias(TIME, metadata={WATERMARKED: 0}))]
 
 
 def stepped(make: Make, blobs: Sequence[DataFrame], about: str, wanted: tuple[str, ...]) -> DataFrame:

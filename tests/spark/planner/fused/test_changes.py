@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.engine.changelog.running import given_by, run
+from tests.engine.rich import rich_expressions
 from tests.engine.running import plain_rows
 from tests.spark.conformance import _plain, found
 
@@ -59,8 +60,9 @@ def expected(plan: Plan, feeds: Mapping[str, Feed], made: Any = None) -> Counter
         name: replace(feed, batches=feed.batches + (FeedBatch(),) * (longest - len(feed.batches) + 1))
         for name, feed in feeds.items()
     }
-    kernel = made or changelog_kernel(changes_of(plan), net=True)
-    lines = run(kernel, given_by(plan, ended, flush=False), stored=made is None).lines
+    with rich_expressions():
+        kernel = made or changelog_kernel(changes_of(plan), net=True)
+        lines = run(kernel, given_by(plan, ended, flush=False), stored=made is None).lines
     return Counter(tuple(map(_plain, row)) for each in lines for row in plain_rows(each))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
@@ -25,24 +24,23 @@ from tests.spark.planner.fused.test_changes import expected
 from tests.spark.planner.fused.test_cutting import read
 from tests.spark.planner.fused.test_functions import answer, rows
 
-from slackwater.algebra.nodes import Plan
+from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.engine.changelog.kernel import ChangelogKernel
-from slackwater.engine.changelog.log import IDENTITY, handed_rows, of_tuples
+from slackwater.engine.changelog.log import handed_rows, of_tuples
 from slackwater.engine.columns.rows import COLUMN
 from slackwater.engine.columns.state import State
 from slackwater.engine.columns.types import arrow_type, type_name
-from slackwater.engine.plan import Chain, Compute, EnginePlan, Input
+from slackwater.engine.plan import Chain, Compute, EnginePlan, Input, Node
 from slackwater.engine.stages import Later, Opening
-from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.semantics.expressions import value_of
 from slackwater.semantics.rows import Row
 from slackwater.spark.planner.fused.changelog import changes_of
-from slackwater.spark.planner.fused.cutting import above, first_cut, whole
-from slackwater.spark.planner.fused.fuse import describe, reason
+from slackwater.spark.planner.fused.cutting import handed_input, part, whole
+from slackwater.spark.planner.fused.fuse import describe
 from slackwater.spark.planner.fused.lowering import chain_of
 from slackwater.spark.planner.fused.split import split
 from slackwater.spark.run.pipeline import Manner, start
@@ -168,38 +166,68 @@ CHANGELOGS = {
     "two streams": """SELECT LIKE_LEAST AS same, COUNT(*) AS n FROM (SELECT r.id, LAST(r.kind) AS kind, MIN(r.kind) AS
         least FROM Readings [RANGE 8 seconds] AS r, Pulses [RANGE 9 seconds] AS p WHERE r.id = p.id GROUP BY r.id) AS P
         GROUP BY LIKE_LEAST""",
+    "one side of a join": """SELECT P.same FROM (SELECT id, LIKE_LEAST AS same FROM (INNER GROUP BY id) AS I) AS P,
+        Pulses [RANGE 9 seconds] AS q WHERE P.id = q.id""",
+    "behind slots of time": """SELECT LIKE_LEAST AS same, SUM(n) AS n FROM (SELECT kind, least, n
+        [FREQUENCY 3 seconds] FROM (INNER [RANGE 5 seconds] GROUP BY id) AS I [RANGE 1 TUPLE]) AS P
+        [RANGE 4 seconds] GROUP BY LIKE_LEAST""",
+    "behind slots of time, beside a stream": """SELECT same, COUNT(*) AS n FROM (SELECT id, LIKE_LEAST AS same
+        [FREQUENCY 3 seconds] FROM (INNER [RANGE 5 seconds] GROUP BY id) AS I [RANGE 1 TUPLE]) AS P [RANGE 4 seconds],
+        Pulses [RANGE 9 seconds] AS q WHERE P.id = q.id GROUP BY same""",
+    "one side of a UNION": """SELECT COUNT(*) AS n, same FROM (SELECT LIKE_LEAST AS same FROM (INNER GROUP BY id) AS I
+        UNION ALL SELECT v > 2 AS same FROM Pulses [RANGE 5 seconds]) AS P GROUP BY same""",
+    "both sides of EXCEPT, twice": """SELECT id, n, LIKE_LEAST AS same FROM (INNER GROUP BY id) AS I EXCEPT
+        SELECT id, n, least LIKE concat(kind, '%') AS same FROM (INNER [RANGE 5 seconds] GROUP BY id) AS J""",
+    "a stream beside itself": """SELECT P.same, r.v FROM (SELECT id, LIKE_LEAST AS same FROM (INNER GROUP BY id) AS I)
+        AS P, Readings [RANGE 3 seconds] AS r WHERE P.id = r.id""",
+    "a changelog, twice": """SELECT same, SUM(n) AS n FROM (SELECT a LIKE concat(b, '%') AS same, n FROM (SELECT id,
+        CAST(MAX(v) AS STRING) AS a, CAST(MIN(v) AS STRING) AS b, COUNT(*) AS n FROM Edits GROUP BY id) AS I) AS P
+        GROUP BY same""",
+    "a changelog beside itself, twice": """SELECT P.same, e.v FROM (SELECT id, a LIKE concat(b, '%') AS same FROM
+        (SELECT id, CAST(MAX(v) AS STRING) AS a, CAST(MIN(v) AS STRING) AS b FROM Edits GROUP BY id) AS I) AS P,
+        Edits AS e WHERE P.id = e.id""",
+    "row_number": """SELECT same, COUNT(*) AS n FROM (SELECT kind LIKE concat(substring(least, row_number % 2), '%') AS
+        same FROM (INNER [RANGE 3 TUPLES] GROUP BY id) AS I [RANGE 4 seconds]) AS P GROUP BY same""",
+    "windows of the last rows that meet": """SELECT P.same, q.m FROM (SELECT id, LIKE_LEAST AS same FROM
+        (INNER [RANGE 3 TUPLES, FREQUENCY 4 seconds] GROUP BY id) AS I) AS P, (SELECT id, MAX(v) AS m FROM Pulses
+        [RANGE 2 TUPLES, FREQUENCY 4 seconds] GROUP BY id) AS q WHERE P.id = q.id""",
 }
 
 
 class CutKernel:
     """The parts of a changelog's tree as one kernel, where the interpreter computes the columns between them."""
 
-    def __init__(self, query: EnginePlan, net: bool = False) -> None:
-        self.query = query
-        self.parts: list[tuple[ChangelogKernel, Compute]] = []
-        while (cut := first_cut(query)) is not None:
-            self.parts.append((ChangelogKernel(replace(query, root=cut.child)), cut.step))
-            rows = with_columns(handed_rows(of_tuples(self.parts[-1][0].operators.sample)), cut.step, "")
-            columns = tuple((field.name, type_name(field.type)) for field in rows.schema)
-            ids = sum(name.startswith(IDENTITY) for name, _ in columns)
-            query = EnginePlan({"result": Input(columns, "", ids=ids)}, above(query.root, cut))
-        self.last = ChangelogKernel(query, net)
+    def __init__(self, plan: EnginePlan, net: bool = False, root: Node | None = None) -> None:
+        self.query = plan
+        self.parts: dict[str, tuple[CutKernel, Compute]] = {}
+        self.own = ChangelogKernel(part(plan, root or plan.root, self._handed), net)
 
-    def init(self) -> list[State]:
-        return [State() for _ in range(len(self.parts) + 1)]
+    def _handed(self, name: str, step: Compute, child: Node) -> Input:
+        below = CutKernel(self.query, root=child)
+        self.parts[name] = below, step
+        rows = with_columns(handed_rows(of_tuples(below.own.operators.sample)), step, "")
+        return handed_input([(field.name, type_name(field.type)) for field in rows.schema], below.own.query)
+
+    @property
+    def count(self) -> int:
+        return 1 + sum(below.count for below, _ in self.parts.values())
+
+    def init(self) -> tuple[State, dict]:
+        return State(), {name: below.init() for name, (below, _) in self.parts.items()}
 
     def step(self, states, batches, marks, *, everything=False):
-        after: list[State] = []
-        for (kernel, step), state in zip(self.parts, states, strict=False):
-            made = kernel.step(state, batches, marks, everything=everything)
-            after.append(through_bytes(made.state))
-            batches, marks = {"result": with_columns(handed_rows(made.log), step, "")}, min_of(marks)
-        made = self.last.step(states[-1], batches, marks, everything=everything)
-        return made._replace(state=[*after, through_bytes(made.state)])
+        state, others = states
+        mark, given, after = min_of(marks), dict(batches), {}
+        for name, (below, step) in self.parts.items():
+            made = below.step(others[name], batches, mark, everything=everything)
+            after[name] = made.state
+            given[name] = with_columns(handed_rows(made.log), step, "")
+        made = self.own.step(state, given, mark, everything=everything)
+        return made._replace(state=(through_bytes(made.state), after))
 
 
 def min_of(marks: int | dict[str, int]) -> int:
-    """Return the punctuation that Spark's watermark gives to the next operator."""
+    """The punctuation that Spark's watermark gives to every operator."""
     return marks if isinstance(marks, int) else min(marks.values())
 
 
@@ -209,32 +237,15 @@ def test_the_parts_of_a_changelog_around_spark_are_that_of_the_interpreter(name:
     divided = split(plan)
     kernel = CutKernel(changes_of(divided.core))
     assert divided.after is None
-    assert len(kernel.parts) == (2 if "twice" in name else 1)
+    assert kernel.count == (3 if "twice" in name else 2)
     count = 0
     for seed in range(8):
-        feeds = make_feeds(Seeded(seed), ["Readings", "Pulses"], punctuation="trailing", unit=SECOND, max_rows=16)
-        feeds = {stream: feed for stream, feed in feeds.items() if stream in CHANGELOGS[name] or stream == "Readings"}
+        read = [scan.stream for scan in walk(plan) if isinstance(scan, Scan)]
+        feeds = make_feeds(Seeded(seed), sorted(set(read)), punctuation="trailing", unit=SECOND, max_rows=16)
         found = run(kernel, given_by_streams(plan, computed_feeds(divided.entries, feeds)), stored=False)
         check_same(found, interpret(plan, feeds, flush=True))
         count += len(found.changes)
     assert count > 10
-
-
-REFUSED = {
-    "one side of a join": """SELECT P.same FROM (SELECT id, LIKE_LEAST AS same FROM (INNER GROUP BY id) AS I) AS P,
-        Pulses [RANGE 9 seconds] AS q WHERE P.id = q.id""",
-    "behind slots of time": """SELECT LIKE_LEAST AS same, SUM(n) AS n FROM (SELECT kind, least, n
-        [FREQUENCY 3 seconds] FROM (INNER [RANGE 5 seconds] GROUP BY id) AS I [RANGE 1 TUPLE]) AS P
-        [RANGE 4 seconds] GROUP BY LIKE_LEAST""",
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_a_changelog_is_cut_only_where_all_its_streams_stand_below_and_nothing_waits(name: str):
-    plan = bound(f"{REFUSED[name]} EMIT CHANGES")
-    assert "SW-352" in str(reason(plan))
-    with pytest.raises(QueryError):
-        describe(plan)
 
 
 NESTED = """SELECT {0} AS told, COUNT(*) AS n FROM (SELECT id, MAX(kind) AS k, window_end AS e FROM S
@@ -256,11 +267,23 @@ def test_any_function_and_udf_of_spark_may_stand_in_the_middle(spark: SparkSessi
 SCRIPT = "CREATE SINK answers USING parquet OPTIONS (path '{folder}/answers'); INSERT INTO answers {query};"
 
 
-@pytest.mark.parametrize("name", ["a select list, twice", "two streams"])
+ON_SPARK = (
+    "a range",
+    "a select list, twice",
+    "two streams",
+    "one side of a join",
+    "both sides of EXCEPT, twice",
+    "a stream beside itself",
+    "a changelog beside itself, twice",
+    "row_number",
+)
+
+
+@pytest.mark.parametrize("name", ON_SPARK)
 def test_a_cut_changelog_on_spark_is_that_of_its_parts(spark, tmp_path, name: str):
     plan = bound(f"{CHANGELOGS[name]} EMIT CHANGES")
-    streams = ["Readings", "Pulses"] if name == "two streams" else ["Readings"]
-    made = (make_feeds(Seeded(seed), streams, punctuation="trailing", unit=SECOND, max_rows=40) for seed in range(20))
+    streams = sorted({scan.stream for scan in walk(plan) if isinstance(scan, Scan)})
+    made = (make_feeds(Seeded(seed), streams, punctuation="trailing", unit=SECOND, max_rows=40) for seed in range(99))
     kernel = CutKernel(changes_of(plan), net=True)
     feeds, wanted = next((each, told) for each in made if len(told := expected(plan, each, kernel)) > 3)
     assert changelog_found(spark, plan, feeds, CATALOG, tmp_path) == wanted

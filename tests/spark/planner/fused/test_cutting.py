@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engine.rich import rich_expressions
 from tests.engine.running import Given, Ran, close, given_by, run
 from tests.engine.test_laws import cut, told
 from tests.law_cases import law_cases
@@ -127,10 +128,11 @@ def test_stages_answer_as_the_interpreter_does(name: str, seed: int, data: st.Da
 @settings(max_examples=law_cases(25))
 @given(seed=st.integers(0, 2**40), rewritten=st.booleans())
 def test_random_plans_answer_in_stages_as_in_one_kernel(seed: int, rewritten: bool):
-    case, kernel, found = a_chain(seed, rewritten)
-    ((_, feed),) = case.feeds.items()
-    batches: list[Given] = [*given_by(feed, flush=False), ((), FAR)]
-    same(run_in_stages(kernel.chain, found, batches), run(kernel, batches), found)
+    with rich_expressions():
+        case, kernel, found = a_chain(seed, rewritten)
+        ((_, feed),) = case.feeds.items()
+        batches: list[Given] = [*given_by(feed, flush=False), ((), FAR)]
+        same(run_in_stages(kernel.chain, found, batches), run(kernel, batches), found)
 
 
 def a_chain(seed: int, rewritten: bool) -> tuple[Case, Fused, Stages]:

@@ -77,6 +77,31 @@ def test_a_function_is_as_good_as_a_column(spark: SparkSession, name: str):
     assert answer(rows(spark), spoken, every) == wanted
 
 
+GROUPS = "SELECT id, MAX(kind) AS k, MAX(ts) AS t, SUM(d) AS s FROM S GROUP BY id"
+BETWEEN_OPERATORS = {
+    "one side of a join": "SELECT P.told, r.v FROM (SELECT id, soundex(k) AS told FROM (GROUPS) AS I) AS P, S AS r "
+    "WHERE P.id = r.id",
+    "a UDF beside the stream itself": "SELECT P.told, r.v FROM (SELECT id, backwards(k) AS told FROM (GROUPS) AS I) "
+    "AS P, S AS r WHERE P.id = r.id",
+    "the equality of a join": "SELECT P.s, r.v FROM (GROUPS) AS P, S AS r WHERE hour(P.t) = hour(r.ts)",
+    "a condition over both sides": "SELECT P.k, r.v FROM (GROUPS) AS P, S AS r WHERE backwards(P.k) > r.kind",
+    "one side of UNION ALL": "SELECT told, COUNT(*) AS n FROM (SELECT date_format(t, 'dd') AS told FROM (GROUPS) AS I "
+    "UNION ALL SELECT kind AS told FROM S) AS P GROUP BY told",
+    "a decimal": "SELECT round(s * 1.005, 1) AS told, COUNT(*) AS n FROM (GROUPS) AS P GROUP BY round(s * 1.005, 1)",
+}
+
+
+@pytest.mark.parametrize("name", BETWEEN_OPERATORS)
+def test_what_stands_between_two_operators_of_a_changelog_is_sparks(spark: SparkSession, name: str):
+    spark.udf.register("backwards", lambda text: None if text is None else text[::-1], "string")
+    query = BETWEEN_OPERATORS[name].replace("GROUPS", GROUPS)
+    rows(spark).createOrReplaceTempView("S")
+    wanted = Counter(map(tuple, spark.sql(query).collect()))
+    spark.catalog.dropTempView("S")
+    found = answer(rows(spark), f"{query} EMIT CHANGES")
+    assert Counter(row[3:] for row in found.elements()) == wanted and len(wanted) > 1
+
+
 def test_the_select_list_of_a_changelog_is_sparks(spark: SparkSession):
     """Of two averages that are rounded to the same number nothing is told: the net change is that of the result."""
     inner = "SELECT id, AVG(x) AS mean FROM S GROUP BY id EMIT CHANGES"

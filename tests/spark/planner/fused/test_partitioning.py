@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engine.rich import rich_expressions
 from tests.engine.running import Given, given_by, run
 from tests.law_cases import law_cases
 
@@ -46,7 +47,8 @@ QUERIES = {
 
 @pytest.mark.parametrize("text", QUERIES)
 def test_the_columns_are_those_that_every_step_has_in_common(text: str):
-    assert partitioning(chain_of(bind_query(text, CATALOG))).columns == QUERIES[text]
+    with rich_expressions():
+        assert partitioning(chain_of(bind_query(text, CATALOG))).columns == QUERIES[text]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,15 +57,16 @@ def test_the_columns_are_those_that_every_step_has_in_common(text: str):
 def test_each_part_by_itself_gives_its_own_rows(kind: str, data: st.DataObject, rewritten: bool):
     case: Case = data.draw(seeded_cases(KINDS[kind]))
     plan = rewrite(case.plan).plan if rewritten else case.plan
-    kernel = Fused(chain_of(plan))
-    columns = partitioning(kernel.chain).columns
-    ((_, feed),) = case.feeds.items()
-    batches = [*given_by(feed, flush=False), ((), FAR)]
-    parts = {key(row, columns) for rows, _ in batches for row in rows}
-    whole = run(kernel, batches)
-    apart = [run(kernel, [own(each, columns, part) for each in batches]) for part in parts]
-    for number in range(len(batches)):
-        assert Counter(whole.rows[number]) == Counter(chain(*(each.rows[number] for each in apart)))
+    with rich_expressions():
+        kernel = Fused(chain_of(plan))
+        columns = partitioning(kernel.chain).columns
+        ((_, feed),) = case.feeds.items()
+        batches = [*given_by(feed, flush=False), ((), FAR)]
+        parts = {key(row, columns) for rows, _ in batches for row in rows}
+        whole = run(kernel, batches)
+        apart = [run(kernel, [own(each, columns, part) for each in batches]) for part in parts]
+        for number in range(len(batches)):
+            assert Counter(whole.rows[number]) == Counter(chain(*(each.rows[number] for each in apart)))
 
 
 def key(row: Any, columns: tuple[str, ...]) -> tuple[Any, ...]:

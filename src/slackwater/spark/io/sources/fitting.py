@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slackwater.disorder.replay.trace import RAW
-from slackwater.engine.expressions.casts import cast
 from slackwater.errors import InputError
 
 EXACT = 2.0**53
 """A float can represent every whole number up to this one."""
+DIGITS = r"^[+-]?0*\d{1,19}(?:\.0*)?$"
+NUMBER = r"^(?i:[+-]?(?:nan|inf|infinity)|[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)$"
 
 
 def fit_to_schema(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -68,21 +69,39 @@ def _cast_or_null(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray
 def _fitting(column: pa.Array, kind: pa.DataType) -> pa.Array:
     """Return values as numbers of a type, or NULL. Whole numbers are read from digits: a float would round them."""
     if pa.types.is_integer(column.type):
-        return cast(column.cast(pa.decimal128(20, 0)), kind, tries=True)
+        return _whole(column.cast(pa.decimal128(20, 0)), kind)
     numbers = _floats(column)
     if pa.types.is_floating(kind):
         return numbers.cast(kind, safe=False)
-    whole = cast(pc.if_else(pc.equal(pc.floor(numbers), numbers), numbers, None), kind, tries=True)
+    whole = _whole(pc.if_else(pc.equal(pc.floor(numbers), numbers), numbers, None), kind)
     if not pa.types.is_string(column.type):
         return whole
-    digits = cast(pc.replace_substring_regex(column, r"\.0*\s*$", ""), kind, tries=True)
-    return pc.coalesce(digits, pc.if_else(pc.less_equal(pc.abs(numbers), EXACT), whole, None))
+    digits = pc.replace_substring_regex(_matching(column, DIGITS), r"^\+|\.0*$", "")
+    read = _whole(digits.cast(pa.decimal128(38, 0)), kind)
+    return pc.coalesce(read, pc.if_else(pc.less_equal(pc.abs(numbers), EXACT), whole, None))
+
+
+def _whole(numbers: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Return whole numbers in a type, or NULL where they do not fit. 2^63, the float next to BIGINT's end, does not."""
+    least, most = -(2 ** (kind.bit_width - 1)), 2 ** (kind.bit_width - 1) - 1
+    if pa.types.is_floating(numbers.type):
+        fits = pc.and_(pc.greater_equal(numbers, float(least)), pc.less(numbers, float(most + 1)))
+    else:
+        edges = (pa.scalar(edge, pa.decimal128(38, 0)) for edge in (least, most))
+        fits = pc.and_(pc.greater_equal(numbers, next(edges)), pc.less_equal(numbers, next(edges)))
+    return pc.if_else(fits, numbers, None).cast(kind)
+
+
+def _matching(column: pa.Array, pattern: str) -> pa.Array:
+    """Return texts without the blanks around them, or NULL where they do not match."""
+    texts = pc.utf8_trim_whitespace(column)
+    return pc.if_else(pc.match_substring_regex(texts, pattern), texts, None)
 
 
 def _floats(column: pa.Array) -> pa.Array:
     """Return values as floats; NULL for a value that is not a number."""
     if pa.types.is_string(column.type):
-        return cast(column, pa.float64(), tries=True)
+        return pc.replace_substring_regex(_matching(column, NUMBER), r"^\+", "").cast(pa.float64())
     numbers = pd.to_numeric(column.to_pandas().astype(object), errors="coerce").to_numpy(np.float64)
     return pa.array(numbers, pa.float64(), from_pandas=True)
 

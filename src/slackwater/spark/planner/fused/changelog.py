@@ -16,11 +16,14 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.finality import changing
 from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import PSEUDO_COLUMNS
+from slackwater.engine.compile import not_in_one
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     ROW_WISE,
     Boundaries,
     Chained,
+    Compute,
+    DistinctStep,
     EnginePlan,
     FrequencyStep,
     MinusLogs,
@@ -40,6 +43,7 @@ from slackwater.engine.plan import (
 )
 from slackwater.spark.planner.fused.edges import NO_EDGE, Lowered, edged, final, key_under, unique
 from slackwater.spark.planner.fused.finality import SETS, leaf_of, one_stream, row_wise, unions
+from slackwater.spark.planner.fused.instant import NUMBER, numbered, step_with_marks
 from slackwater.spark.planner.fused.lowering import chain_of, input_of, length, steps_over
 from slackwater.spark.planner.fused.meeting import meeting
 from slackwater.spark.planner.fused.relational import counted, joined, over, refused, uncountable
@@ -244,26 +248,34 @@ def _chained(plan: Plan) -> Lowered:
     end, *others = (*chain.computed, len(chain.steps))
     made = final(plan, Chained(NO_EDGE, scan.stream, replace(chain, steps=chain.steps[:end])), names)
     for next_end in others:
-        made = _computed(plan, made, chain.steps[end:next_end])
+        made = _computed(plan, made, chain.steps[: end + 1], chain.steps[end:next_end])
         end = next_end
     return made
 
 
-def _computed(plan: Plan, below: Lowered, steps: tuple[Step, ...]) -> Lowered:
-    """The steps of a chain over columns that Spark computes: those of a subquery row by row, the others in a pipe.
-
-    Where they have no such place, they stay in a pipe, which refuses them.
-    """
+def _computed(plan: Plan, below: Lowered, before: tuple[Step, ...], steps: tuple[Step, ...]) -> Lowered:
+    """The steps of a chain over columns that Spark computes: filters and lists row by row, the others in a pipe."""
     end = next((place for place, step in enumerate(steps) if not isinstance(step, ROW_WISE)), len(steps))
-    row_wise, rest = [step for step in steps[:end] if isinstance(step, ROW_WISE)], steps[end:]
-    edge, node = replace(below.node.edge, key=None), replace(below.node, edge=replace(below.node.edge, key=None))
-    if (rest and not isinstance(rest[0], SubqueryStep)) or any(map(_numbers, row_wise)):
-        return final(plan, Piped(NO_EDGE, node, steps), below.names)
-    for step in row_wise:
-        node = Over(edge, node, step)
-    if len(rest) > 1:
-        return final(plan, Piped(NO_EDGE, in_sequence(as_stream(node)), rest[1:]), below.names)
-    return Lowered(replace(node, edge=replace(below.node.edge, subquery=bool(rest))), below.names)
+    edge, node, rest = replace(below.node.edge, key=None, subquery=False), below.node, steps[end:]
+    for step in steps[:end]:
+        assert isinstance(step, ROW_WISE)  # noqa: S101
+        node = Over(edge, numbered(node) if _numbers(step) else node, step_with_marks(step, plan, NUMBER))
+    if isinstance((*rest, None)[0], DistinctStep):
+        rest = _distinct(before, rest)
+    if rest in ((), (SubqueryStep(),)):
+        return Lowered(replace(node, edge=replace(below.node.edge, subquery=bool(rest))), below.names)
+    after = rest[1:] if isinstance(rest[0], SubqueryStep) else rest
+    return final(plan, Piped(NO_EDGE, in_sequence(as_stream(node)), after), below.names)
+
+
+def _distinct(before: tuple[Step, ...], steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """DISTINCT over what came at the last boundary; a row is an instant with one result, which nothing is equal to."""
+    window = next(step for step in reversed(before) if isinstance(step, WindowStep))
+    if window.every.is_time and not window.strict:
+        return (WindowStep(window.every, window.every), *steps)
+    if window.every == Size(1, False):
+        return steps[1:]
+    raise not_in_one(step for step in reversed(before) if isinstance(step, Compute))
 
 
 def _numbers(step: Step) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial, reduce
 
 import pyarrow as pa
@@ -17,22 +17,31 @@ from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.algebra.policies import effective
 from slackwater.engine.changelog.kernel import BoundaryChain, changelog_kernel
 from slackwater.engine.changelog.living import KeptState
-from slackwater.engine.changelog.log import IDENTITY, LOG_COLUMNS, handed_rows, rows_of
+from slackwater.engine.changelog.log import LOG_COLUMNS, handed_rows, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import PROFILES, check_profile, check_upserts
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import State
-from slackwater.engine.plan import Boundaries, Compute, EnginePlan, Input, Over, decode, encode
+from slackwater.engine.plan import Boundaries, Compute, EnginePlan, Input, Node, decode, encode
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKET, BUCKETS
 from slackwater.spark.operator.entry import Entry, types_in
-from slackwater.spark.operator.host import HostInput, entered, handed_on, hosted, stepped, tagged, taken_in
+from slackwater.spark.operator.host import (
+    HostInput,
+    count_rows,
+    ended,
+    entered,
+    handed_on,
+    stepped,
+    tagged,
+    taken_in,
+)
 from slackwater.spark.operator.kernel import RESULT, Batches
 from slackwater.spark.operator.operator import END
 from slackwater.spark.operator.writing import profile_schema, to_profile
 from slackwater.spark.options import CHANGELOG, Option, OptionCodes, OptionKind, Options, OptionTable
 from slackwater.spark.planner.fused.changelog import changes_of, result_names
-from slackwater.spark.planner.fused.cutting import Stages, above, computes, first_cut, texts
+from slackwater.spark.planner.fused.cutting import Stages, computes, handed_input, part, texts
 from slackwater.spark.planner.fused.edges import key_under
 from slackwater.spark.planner.fused.finish import finished
 from slackwater.spark.planner.fused.lowering import input_of
@@ -181,47 +190,52 @@ def _hosted(
     rows = {entry.scan.stream: entry.rows(streams, reads) for entry in divided.entries}
     core = divided.with_types({name: types_in(each) for name, each in rows.items()}).core
     document, by = _lowered(core)
-    read = {scan.stream: input_of(scan).names for scan in walk(core) if isinstance(scan, Scan)}
-    inputs = {
-        entry.scan.stream: HostInput(
-            rows[entry.scan.stream].select(*map(quote, read[entry.scan.stream])),
-            entry.clock(streams, reads),
-            by.get(entry.scan.stream, ()),
+    scans = {node.stream: node for node in walk(core) if isinstance(node, Scan)}
+
+    def given(entry: Entry, *, again: bool) -> HostInput:
+        stream = entry.scan.stream
+        own = entry.rows(streams, None) if again else rows[stream]
+        return HostInput(
+            own.select(*map(quote, input_of(scans[stream]).names)), entry.clock(streams, reads), by.get(stream, ())
         )
-        for entry in divided.entries
-    }
-    refusing = [output_of(node.stream) for node in walk(core) if isinstance(node, Scan) and node.change_type]
-    counted = tuple(dict.fromkeys(refusing))
-    ends = _ends(divided, streams)
-    engine = decode(document)
-    if (cut := first_cut(engine)) is not None:
-        return _around_spark(engine, cut, inputs, by, form, ends)
-    make = partial(kernel_of, document, form)
-    return make(), hosted(make, inputs, _digest(document, form, by), wanted, counted, ends)
+
+    inputs = {entry.scan.stream: partial(given, entry) for entry in divided.entries}
+    engine, ends = decode(document), ended(_ends(divided, streams))
+    if isinstance(engine, EnginePlan):
+        engine, blobs = _Parts(engine, by, inputs, ends).made(engine.root)
+    else:
+        blobs = entered({name: each(again=False) for name, each in inputs.items()})
+    make = partial(kernel_of, encode(engine), form)
+    out = stepped(make, [*blobs, *ends], _digest(encode(engine), form, by), wanted)
+    return make(), count_rows(out, [output_of(name) for name, scan in scans.items() if scan.change_type])
 
 
-def _around_spark(
-    plan: EnginePlan,
-    cut: Over | None,
-    inputs: Mapping[str, HostInput],
-    by: Mapping[str, tuple[str, ...]],
-    form: Form | None,
-    ends: DataFrame | None,
-) -> tuple[ChangesKernel, DataFrame]:
-    """The last of several operators, and its outputs: Spark computes columns between one and the next."""
-    blobs = entered(inputs, ends)
-    while cut is not None and isinstance(cut.step, Compute):
-        document = encode(replace(plan, root=cut.child))
-        make = partial(kernel_of, document, None, handed=True)
-        own = [F.expr(item.tree[1]).alias(item.name) for item in cut.step.items]
-        rows = handed_on(make, blobs, _digest(document, None, by)).select("*", *own)
-        blobs = taken_in(rows, next(iter(by.values()), ()), ends)
-        columns = tuple((name, kind) for name, kind in types_in(rows).items() if name != BUCKET)
-        ids = sum(name.startswith(IDENTITY) for name, _ in columns)
-        plan = EnginePlan({RESULT: Input(columns, "", ids=ids)}, above(plan.root, cut))
-        cut = first_cut(plan)
-    last = partial(kernel_of, encode(plan), form)
-    return last(), stepped(last, blobs, _digest(encode(plan), form, by), (RESULT,))
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The operators of a changelog's tree, which is cut where Spark computes columns."""
+
+    plan: EnginePlan
+    by: Mapping[str, tuple[str, ...]]
+    streams: Mapping[str, Callable[..., HostInput]]
+    ends: Sequence[DataFrame]
+    entered: set[str] = field(default_factory=set)
+
+    def made(self, root: Node) -> tuple[EnginePlan, list[DataFrame]]:
+        """The operator from a root down to the next cuts, and its inputs as blobs."""
+        blobs: list[DataFrame] = []
+
+        def handed(name: str, step: Compute, child: Node) -> Input:
+            below, given = self.made(child)
+            make = partial(kernel_of, encode(below), None, handed=True)
+            own = [F.expr(item.tree[1]).alias(item.name) for item in step.items]
+            rows = handed_on(make, [*given, *self.ends], _digest(encode(below), None, self.by)).select("*", *own)
+            blobs.extend(taken_in(rows, next(iter(self.by.values()), ()), name))
+            return handed_input([(name, kind) for name, kind in types_in(rows).items() if name != BUCKET], below)
+
+        own = part(self.plan, root, handed)
+        read = {name: self.streams[name](again=name in self.entered) for name in self.streams if name in own.inputs}
+        self.entered.update(read)
+        return own, [*(entered(read) if read else ()), *blobs]
 
 
 def _digest(document: str, form: Form | None, by: Mapping[str, tuple[str, ...]]) -> str:
@@ -315,7 +329,6 @@ def _lowered(core: Plan) -> tuple[str, dict[str, tuple[str, ...]]]:
     plan = changes_of(core)
     if isinstance(plan, Boundaries):
         return encode(plan), {plan.input: columns_of(plan.chain).columns}
-    first_cut(plan)
     return encode(plan), cuts_of(plan) or {}
 
 

@@ -11,10 +11,10 @@ A chain is always cut where Spark has to compute a column between two of its ste
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from slackwater.engine.changelog.kernel import ChangelogKernel
+from slackwater.engine.changelog.log import IDENTITY
 from slackwater.engine.columns.rows import ROW_NUMBER, ordering
 from slackwater.engine.columns.types import type_name
 from slackwater.engine.compile import Border, compiled, not_in_one
@@ -24,9 +24,12 @@ from slackwater.engine.plan import (
     AggregateStep,
     Boundaries,
     Chain,
+    Chained,
     Compute,
     DistinctStep,
+    Edge,
     EnginePlan,
+    Input,
     Node,
     Over,
     Source,
@@ -34,6 +37,8 @@ from slackwater.engine.plan import (
     SubqueryStep,
     WindowStep,
     children,
+    meeting_of,
+    slots_of,
     trees_of,
     walk,
     with_children,
@@ -124,38 +129,53 @@ def texts(steps: Iterable[Compute]) -> tuple[str, ...]:
 
 def computes(plan: EnginePlan | Boundaries) -> list[Compute]:
     """The steps of a changelog's tree that are Spark's, from the innermost on."""
-    if isinstance(plan, Boundaries):
-        return []
-    steps = [node.step for node in walk(plan.root) if isinstance(node, Over)]
+    steps = [] if isinstance(plan, Boundaries) else [node.step for node in walk(plan.root) if isinstance(node, Over)]
     return [step for step in reversed(steps) if isinstance(step, Compute)]
 
 
-def first_cut(plan: EnginePlan | Boundaries) -> Over | None:
-    """The lowest operator of a changelog's tree whose columns Spark computes; None if there is none.
+def part(plan: EnginePlan, root: Node, handed: Callable[[str, Compute, Node], Input]) -> EnginePlan:
+    """The operators from a root of a changelog's tree down to the columns that Spark computes: one operator of Spark's.
 
-    The tree is cut there. All its streams stand below, and no tuple waits there for the end of a slot of time, since
-    the operators above would not know how far time has come.
+    What stands below such columns is another one. `handed` returns the input of a name that has them. Streams
+    are read by each operator that needs them.
     """
-    asked = computes(plan)
-    if isinstance(plan, Boundaries) or not asked:
-        return None
-    node = plan.root
-    while len(below := children(node)) == 1 and not (isinstance(node, Over) and node.step is asked[0]):
-        node = below[0]
-    if (
-        not isinstance(node, Over)
-        or any(each.change_type for each in plan.inputs.values())
-        or ChangelogKernel(replace(plan, root=node.child)).operators.slotted
-    ):
-        raise not_in_one(asked)
-    return node
+    inputs: dict[str, Input] = {}
+
+    def cut(node: Node) -> Node:
+        if not isinstance(node, Over) or not isinstance(node.step, Compute):
+            return with_children(node, *map(cut, children(node)))
+        name = f"{RESULT}.{len(inputs)}"
+        inputs[name] = handed(name, node.step, node.child)
+        return Source(node.edge, name)
+
+    made, *beside = map(cut, (root, *_beside(plan, root)))
+    read = {node.input for tree in (made, *beside) for node in walk(tree) if isinstance(node, Source | Chained)}
+    streams = {name: given for name, given in plan.inputs.items() if name in read}
+    return EnginePlan({**streams, **inputs}, made, tuple(beside))
 
 
-def above(node: Node, cut: Over) -> Node:
-    """The operators above a cut, which read the changelog from there as an input."""
-    return (
-        Source(cut.edge, RESULT) if node is cut else with_children(node, *(above(each, cut) for each in children(node)))
-    )
+def _beside(plan: EnginePlan, root: Node) -> list[Node]:
+    """What an operator must know besides its tree: the other windows of its meetings; with the result, refused rows."""
+    own = list(_uncut(root))
+    meetings = {meeting_of(node) for node in own} - {None}
+    met = [node for node in walk(plan.root) if meeting_of(node) in meetings and all(node is not each for each in own)]
+    read = {node.input for node in own if isinstance(node, Source)}
+    edited = [name for name, given in plan.inputs.items() if given.change_type and name not in read]
+    return [*met, *(Source(Edge(4), name) for name in edited if root is plan.root)]
+
+
+def _uncut(node: Node) -> Iterator[Node]:
+    """The operators from a node down to the columns that Spark computes."""
+    yield node
+    if not isinstance(node, Over) or not isinstance(node.step, Compute):
+        for each in children(node):
+            yield from _uncut(each)
+
+
+def handed_input(columns: Sequence[tuple[str, str]], below: EnginePlan) -> Input:
+    """The input with these columns that another operator hands on."""
+    ids = sum(name.startswith(IDENTITY) for name, _ in columns)
+    return Input(tuple(columns), "", ids=ids, slots=slots_of(below.root, below.inputs))
 
 
 def _obstacle(border: Border, rest: Sequence[Step]) -> str:

@@ -28,6 +28,7 @@ from slackwater.engine.plan import (
     WindowStep,
     children,
 )
+from slackwater.spark.planner.fused.expressions import known_schema
 
 NO_EDGE = Edge()
 """What stands in the place of an edge until it is known."""
@@ -55,6 +56,10 @@ class Lowered:
     def over(self, plan: Plan) -> Named:
         """The columns of a plan, by the names that they have here."""
         return Named(schema_of(plan).fields, self.names)
+
+    def known(self, plan: Plan) -> Named:
+        """The same with the types that follow from those of the streams."""
+        return Named(known_schema(plan).fields, self.names[: len(schema_of(plan))])
 
 
 def edged(plan: Plan, node: Node, names: tuple[str, ...]) -> Lowered:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from slackwater.algebra.expressions import Tree, type_of
-from slackwater.algebra.schema import UNKNOWN, Schema
+from slackwater.algebra import nodes as ops
+from slackwater.algebra.expressions import Tree, parse_expr, type_of
+from slackwater.algebra.nodes import Plan
+from slackwater.algebra.properties.columns import schema_of
+from slackwater.algebra.schema import UNKNOWN, Field, Schema
 
 SAFE = (
     exp.Column,
@@ -88,7 +91,7 @@ def is_small(tree: Tree, schema: Schema) -> bool:
 def _is_simple(node: Tree, schema: Schema) -> bool:
     if isinstance(node, exp.Literal):
         return node.is_string or -(2**63) <= float(node.this) < 2**63
-    if isinstance(node, exp.Between | exp.In) or not isinstance(node, (*COMPARED, *ARITHMETIC)):
+    if not isinstance(node, (*COMPARED, *ARITHMETIC)):
         return False
     kinds = {_kind(each, schema) for each in node.iter_expressions()} - {"void"}
     if isinstance(node, ARITHMETIC):
@@ -96,5 +99,41 @@ def _is_simple(node: Tree, schema: Schema) -> bool:
     return (len(kinds) <= 1 and UNKNOWN not in kinds) or kinds <= {*NUMBERS, "decimal"}
 
 
+def read_alike(equality: Tree, schema: Schema) -> Tree:
+    """An equality in which text is read as what it stands beside: BIGINT with whole numbers, DOUBLE with fractions.
+
+    >>> from slackwater.algebra.expressions import parse_expr
+    >>> from slackwater.algebra.schema import Field
+    >>> read_alike(parse_expr("a = s"), Schema((Field("a", "int"), Field("s", "string")))).sql()
+    'a = CAST(s AS BIGINT)'
+    """
+    made = equality.copy()
+    sides = (made.this, made.expression)
+    kinds = [type_of(side, schema) for side in sides]
+    if kinds.count("string") != 1 or {UNKNOWN, "void"} & {*kinds}:
+        return made
+    (other,) = (kind for kind in kinds if kind != "string")
+    target = "bigint" if other in WHOLE else "double" if other.startswith(("float", "decimal")) else other
+    text = sides[kinds.index("string")]
+    text.replace(exp.cast(text.copy(), target, dialect="spark"))
+    return made
+
+
 def _kind(tree: Tree, schema: Schema) -> str:
     return type_of(tree, schema).partition("(")[0]
+
+
+def known_schema(plan: Plan) -> Schema:
+    """The columns of an operator with the types that follow from those of the streams."""
+    here = schema_of(plan)
+    if all(each.type != UNKNOWN for each in here):
+        return here
+    match plan:
+        case ops.Project(child=child) | ops.Aggregate(child=child):
+            items = plan.items if isinstance(plan, ops.Project) else plan.group + plan.aggregates
+            below = known_schema(child)
+            kinds = [type_of(parse_expr(item.expr.sql), below) for item in items]
+        case _:
+            kinds = [each.type for below in ops.inputs(plan) for each in known_schema(below)][: len(here)]
+    pairs = zip(here, kinds, strict=False)
+    return Schema(tuple(Field(each.name, kind, each.qualifier) for each, kind in pairs) + here.fields[len(kinds) :])

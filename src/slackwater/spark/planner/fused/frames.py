@@ -12,9 +12,8 @@ from slackwater.algebra.expressions import Tree, column_node, columns, name_of, 
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
-from slackwater.spark.planner.fused.expressions import may_fail
+from slackwater.spark.planner.fused.expressions import is_small, may_fail, read_alike
 from slackwater.spark.planner.fused.lowering import FUNCTIONS
-from slackwater.spark.planner.fused.trees import is_evaluable
 
 LAZY = (exp.And, exp.Or, exp.Case, exp.If, exp.Coalesce)
 """What evaluates an operand only where the operands before it ask for it."""
@@ -113,12 +112,12 @@ def rewrite(tree: Tree, below: Frame, *, protected: bool = False) -> Tree:
 
 
 def _asked(tree: Tree, below: Frame) -> Origin | None:
-    """An expression that the engine cannot evaluate, over the columns of a subquery; None for any other."""
-    origin = compose(tree, below, near=True)
-    if origin is None:
+    """An expression that the engine does not evaluate, over the columns of a subquery; None for any other."""
+    if is_small(tree, below.schema):
         return None
-    unknown = any(each.type == UNKNOWN for name in columns(tree) for each in below.schema.matching(name))
-    return origin if unknown or not is_evaluable(tree, below.schema) else None
+    if not columns(tree) and below.guards:
+        return Origin(next(iter(below.guards)), tree)
+    return compose(tree, below, near=True)
 
 
 def rewrite_condition(condition: Expr, below: Frame) -> Tree:
@@ -133,7 +132,7 @@ def rewrite_condition(condition: Expr, below: Frame) -> Tree:
             case exp.And() | exp.Paren():
                 return rebuilt(tree, part)
             case exp.EQ():
-                return rebuilt(tree, side)
+                return rebuilt(read_alike(tree, below.schema), side)
         return rewrite(tree, below)
 
     return part(parse_expr(condition.sql))
@@ -149,13 +148,19 @@ def rewrite_call(tree: Tree, below: Frame) -> Tree:
         made.set("this", distinct)
         return made
     if isinstance(tree, exp.CountIf):
-        tree = exp.Count(this=exp.Case(ifs=[exp.If(this=tree.this.copy(), true=exp.Literal.number(1))]))
+        tree = _counted(tree.this.copy(), below)
     if type(tree) not in FUNCTIONS:
         return tree.copy()  # it is refused when it is lowered, as it was written
     if isinstance(tree, exp.Count) and len(list(tree.iter_expressions())) > 1:
         known = [exp.Is(this=each.copy(), expression=exp.Null()).not_() for each in tree.iter_expressions()]
-        tree = exp.Count(this=exp.Case(ifs=[exp.If(this=exp.and_(*known), true=exp.Literal.number(1))]))
+        tree = _counted(exp.and_(*known), below)
     return rebuilt(tree, lambda each: rewrite(each, below))
+
+
+def _counted(condition: Tree, below: Frame) -> Tree:
+    """The number of rows that meet a condition."""
+    case = exp.Case(ifs=[exp.If(this=condition, true=exp.Literal.number(1))])
+    return exp.Count(this=case if compose(case, below) else exp.or_(condition, exp.Null()))
 
 
 def rebuilt(tree: Tree, change: Callable[[Tree], Tree]) -> Tree:

@@ -38,7 +38,7 @@ from slackwater.engine.plan import (
 from slackwater.spark.planner.fused.sequence import in_sequence, is_row_wise
 
 ROW_TIME, ROW_NUMBER = ("mark", "row_time"), ("mark", "row_number")
-NUMBER, NO_NUMBER = ("column", NUMBERED), ("cast", ("literal", None, "void"), "bigint")
+NUMBER, NO_NUMBER = ("column", NUMBERED), ("literal", None, "bigint")
 
 
 def numbered(node: Node) -> Node:

@@ -32,8 +32,9 @@ from slackwater.engine.plan import (
     WindowStep,
 )
 from slackwater.errors import QueryError
+from slackwater.spark.planner.fused.expressions import is_small, known_schema
 from slackwater.spark.planner.fused.instant import step_with_marks
-from slackwater.spark.planner.fused.trees import is_evaluable, tree_of
+from slackwater.spark.planner.fused.trees import tree_of
 
 ASKED = "#q"
 """The names of columns that Spark computes between two operators begin with this."""
@@ -111,7 +112,7 @@ def steps(plan: Plan) -> list[Step]:
 
 def _selected(plan: ops.Select, condition: Expr) -> list[Step]:
     here = schema_of(plan.child)
-    if is_evaluable(condition, here):
+    if is_small(parse_expr(condition.sql), known_schema(plan.child)):
         return [step_with_marks(FilterStep(tree_of(condition, here)), plan)]
     item = ops.Item(f"{ASKED}0", condition)
     same = ProjectStep(tuple(NamedTree(name, ("column", name)) for name in here.names))
@@ -119,11 +120,11 @@ def _selected(plan: ops.Select, condition: Expr) -> list[Step]:
 
 
 def _projected(plan: ops.Project, items: tuple[ops.Item, ...]) -> list[Step]:
-    here = schema_of(plan.child)
+    here, known = schema_of(plan.child), known_schema(plan.child)
     asked = {
         item.name: ops.Item(f"{ASKED}{place}", item.expr)
         for place, item in enumerate(items)
-        if item.name.startswith(ASKED) or not is_evaluable(item.expr, here)
+        if item.name.startswith(ASKED) or not is_small(parse_expr(item.expr.sql), known)
     }
     own = tuple(
         NamedTree(item.name, ("column", asked[item.name].name))
@@ -221,5 +222,5 @@ def arguments(tree: Tree, schema: Schema) -> tuple[Any, ...]:
     given = tuple(tree_of(each, schema) for each in tree.iter_expressions())
     if len(given) == 1 or not isinstance(tree, exp.Count):
         return given
-    known = ("and", *(("is not null", each) for each in given))
-    return (("case", (known, ("literal", 1, "int")), None),)
+    known = ("and", *(("not", ("is null", each)) for each in given))
+    return (("or", known, ("literal", None, "boolean")),)

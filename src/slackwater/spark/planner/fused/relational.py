@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.expressions import Tree, column_node, columns, parse_expr, text, type_of
+from slackwater.algebra.expressions import Tree, column_node, parse_expr, text, type_of
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
-from slackwater.algebra.schema import UNKNOWN, Field, Schema
-from slackwater.engine.compile import not_in_one
+from slackwater.algebra.schema import UNKNOWN, Expr, Field, Schema
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     AggregateStep,
@@ -21,6 +21,7 @@ from slackwater.engine.plan import (
     FilterStep,
     JoinLogs,
     NamedTree,
+    Node,
     Over,
     ProjectStep,
     Step,
@@ -29,13 +30,14 @@ from slackwater.engine.plan import (
 )
 from slackwater.errors import QueryError
 from slackwater.spark.planner.fused.edges import NO_EDGE, Lowered, Named, edged, unique
+from slackwater.spark.planner.fused.expressions import is_small
 from slackwater.spark.planner.fused.finality import one_stream
 from slackwater.spark.planner.fused.frames import rebuilt
 from slackwater.spark.planner.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, step_with_marks
 from slackwater.spark.planner.fused.lowering import ASKED, FUNCTIONS, STAND_IN, call, length, text_for_spark
 from slackwater.spark.planner.fused.pairing import paired
 from slackwater.spark.planner.fused.sequence import as_stream, by_birth, in_sequence
-from slackwater.spark.planner.fused.trees import is_evaluable, tree_of
+from slackwater.spark.planner.fused.trees import tree_of
 
 ORDERED = ("first", "last")
 """The calls that depend on the order of rows."""
@@ -59,44 +61,68 @@ def over(plan: Relational, child: Plan, below: Lowered) -> Lowered:
 
 
 def _asking(plan: Relational, here: Named, below: Lowered) -> tuple[Relational, Named, Lowered]:
-    """The plan over columns that Spark computes, where it has expressions that the engine cannot evaluate."""
-    items: dict[str, NamedTree] = {}
-    marks: dict[str, NamedTree] = {}
+    """The plan over columns that Spark computes, where it has expressions that the engine does not evaluate."""
+    asked = Asked(below.known(plan.child))
 
-    def ask(tree: Tree) -> Tree:
-        if isinstance(tree, exp.IgnoreNulls | exp.Distinct) or type(tree) in FUNCTIONS:
-            return rebuilt(tree, ask)
-        unknown = any(each.type == UNKNOWN for name in columns(tree) for each in here.matching(name))
-        if isinstance(tree, exp.Column) or (not unknown and is_evaluable(tree, here)):
-            return tree.copy()
-        kind = type_of(tree, here)
-        made = NamedTree("", ("spark", text_for_spark(tree, here, marks)), STAND_IN if kind == UNKNOWN else kind)
-        name = f"{ASKED}{len(items)}"
-        return column_node(items.setdefault(made.tree[1], replace(made, name=name)).name)
-
-    def asked(items: tuple[ops.Item, ...]) -> tuple[ops.Item, ...]:
-        return tuple(replace(item, expr=replace(item.expr, sql=text(ask(parse_expr(item.expr.sql))))) for item in items)
+    def items(given: tuple[ops.Item, ...]) -> tuple[ops.Item, ...]:
+        return tuple(replace(item, expr=asked.expr(item.expr)) for item in given)
 
     made: Relational = plan
     match plan:
         case ops.Select(condition=condition):
-            made = replace(plan, condition=replace(condition, sql=text(ask(parse_expr(condition.sql)))))
+            made = replace(plan, condition=asked.expr(condition))
         case ops.Project():
-            made = replace(plan, items=asked(plan.items))
+            made = replace(plan, items=items(plan.items))
         case ops.Aggregate():
-            made = replace(plan, group=asked(plan.group), aggregates=asked(plan.aggregates))
-    if not items:
+            made = replace(plan, group=items(plan.group), aggregates=items(plan.aggregates))
+    if not asked.items:
         return plan, here, below
-    edge, node, step = replace(below.node.edge, subquery=False), below.node, Compute(tuple(items.values()))
-    if f"{ASKED}_row_number" in marks:
-        raise not_in_one([step])
-    if marks:
-        told = step_with_marks(ProjectStep((*_same(below.names, here).items, *marks.values())), plan)
-        node = Over(edge, node, told)
-    node = Over(edge, node, step)
-    fields = tuple(Field(item.name, item.type) for item in items.values())
-    names = (*below.names, *(item.name for item in items.values()))
-    return made, Named((*here.fields, *fields), names), Lowered(node, names)
+    fields = tuple(Field(item.name, item.type) for item in asked.items.values())
+    told = asked.over(below, plan)
+    return made, Named((*here.fields, *fields), told.names), told
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The columns that Spark computes over those of an operator, by their texts."""
+
+    here: Schema
+    items: dict[str, NamedTree] = field(default_factory=dict)
+    marks: dict[str, NamedTree] = field(default_factory=dict)
+
+    def expr(self, given: Expr) -> Expr:
+        return replace(given, sql=text(self.tree(parse_expr(given.sql))))
+
+    def tree(self, tree: Tree) -> Tree:
+        """An expression that the engine evaluates: a column of Spark's in place of one that it does not."""
+        if isinstance(tree, exp.IgnoreNulls | exp.Distinct) or type(tree) in FUNCTIONS:
+            return rebuilt(tree, self.tree)
+        if is_small(tree, self.here):
+            return tree.copy()
+        kind = type_of(tree, self.here)
+        sql = text_for_spark(tree, self.here, self.marks)
+        made = NamedTree(f"{ASKED}{len(self.items)}", ("spark", sql), STAND_IN if kind == UNKNOWN else kind)
+        return column_node(self.items.setdefault(sql, made).name)
+
+    def over(self, below: Lowered, plan: Plan) -> Lowered:
+        """The operator with these columns. Attributes of the instant are columns before."""
+        step = Compute(tuple(self.items.values()))
+        names = (*below.names, *(item.name for item in step.items))
+        if not self.marks:
+            return Lowered(_below_windows(below.node, step), names)
+        node, number = below.node, NO_NUMBER if numberless(below.node) else NUMBER
+        if f"{ASKED}_row_number" in self.marks and number is NUMBER:
+            node = numbered(node)
+        same = (NamedTree(name, ("column", name)) for name in below.names)
+        told = step_with_marks(ProjectStep((*same, *self.marks.values())), plan, number)
+        return Lowered(_below_windows(Over(replace(below.node.edge, subquery=False), node, told), step), names)
+
+
+def _below_windows(node: Node, step: Compute) -> Node:
+    """The operator with columns that Spark computes, before windows hold the rows."""
+    if isinstance(node, Over) and isinstance(node.step, WindowStep):
+        return replace(node, child=_below_windows(node.child, step))
+    return Over(replace(node.edge, subquery=False), node, step)
 
 
 def _same(names: Sequence[str], fields: Schema) -> ProjectStep:
@@ -130,14 +156,36 @@ def _items(items: tuple[ops.Item, ...], names: Sequence[str], here: Schema) -> t
 def joined(plan: Plan, join: ops.Join, one: Lowered, two: Lowered) -> Lowered:
     """A join with the condition that may stand above it; what compares one side with the other finds the pairs."""
     schema = schema_of(join)
-    names = unique([schema.reference(field) for field in schema])
-    here = Named(schema.fields, names)
-    sides = Named(schema.fields, one.names + two.names)
     stated = [*ops.expressions_of(join), *(ops.expressions_of(plan) if plan is not join else ())]
-    on, others = paired(stated, sides, len(one.names))
-    rest = tuple(tree_of(part, here) for part in others)
+    on, others = paired(stated, schema, len(one.names))
+    one, left = _side(join.left, one, [pair[0] for pair in on])
+    two, right = _side(join.right, two, [pair[1] for pair in on])
+    own = unique([schema.reference(field) for field in schema])
+    split = len(schema_of(join.left))
+    spare = tuple(f"{ASKED}.{place}" for place in range(len(one.names) + len(two.names) - len(own)))
+    more = len(one.names) - split
+    columns = (*own[:split], *spare[:more], *own[split:], *spare[more:])
+    known = Named((*one.known(join.left), *two.known(join.right)), own)
+    rest = [tree_of(part, known) for part in others if is_small(part, known)]
     condition = None if not rest else rest[0] if len(rest) == 1 else ("and", *rest)
-    return edged(plan, JoinLogs(NO_EDGE, one.node, two.node, names, tuple(on), condition), names)
+    pairs = tuple(zip(left, right, strict=True))
+    made = edged(plan, JoinLogs(NO_EDGE, one.node, two.node, columns, pairs, condition), columns)
+    if spare:
+        made = edged(plan, Over(NO_EDGE, made.node, _same(own, schema)), own)
+    for part in others:
+        if not is_small(part, known):
+            made = over(ops.Select(join, Expr(text(part), "boolean")), join, made)
+    return made
+
+
+def _side(plan: Plan, below: Lowered, trees: Sequence[Tree]) -> tuple[Lowered, list[Any]]:
+    """One side of a join, and the values by which its rows are paired."""
+    asked = Asked(below.known(plan))
+    written = [asked.tree(tree) for tree in trees]
+    fields = tuple(Field(item.name, item.type) for item in asked.items.values())
+    below = asked.over(below, plan) if asked.items else below
+    here = Named((*asked.here.fields, *fields), below.names)
+    return below, [tree_of(tree, here) for tree in written]
 
 
 def counted(plan: ops.Window | ops.Frequency, window: ops.Window, below: Lowered) -> Lowered:
