@@ -190,6 +190,9 @@ CHANGELOGS = {
     "a condition and an equality of a join, twice": """SELECT r.v, COUNT(*) AS n FROM (INNER GROUP BY id) AS P, Readings
         [RANGE 3 seconds] AS r WHERE substring(P.kind, 1) = substring(r.kind, 1) AND r.kind LIKE concat(P.least, '%')
         GROUP BY r.v""",
+    "pairs of the last rows": """SELECT id, COUNT(*) AS n FROM (SELECT a.id FROM (INNER [RANGE 3 TUPLES] GROUP BY id) AS
+        a [RANGE 2 TUPLES], Pulses [RANGE 9 seconds] AS b WHERE a.id = b.id AND a.n > 0 AND a.kind LIKE
+        concat(a.least, '%')) AS q [RANGE 3 TUPLES] GROUP BY id""",
     "windows of the last rows that meet": """SELECT P.same, q.m FROM (SELECT id, LIKE_LEAST AS same FROM
         (INNER [RANGE 3 TUPLES, FREQUENCY 4 seconds] GROUP BY id) AS I) AS P, (SELECT id, MAX(v) AS m FROM Pulses
         [RANGE 2 TUPLES, FREQUENCY 4 seconds] GROUP BY id) AS q WHERE P.id = q.id""",
