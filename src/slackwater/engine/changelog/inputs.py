@@ -73,12 +73,13 @@ class HandedReader:
     """Reads the changelog of another operator, which held its rows until the punctuation passed them."""
 
     def __init__(self, given: Input) -> None:
-        self.ids, self.slots = given.ids, given.slots
+        self.ids, self.slots, self.names = given.ids, given.slots, given.names
         self.sample = handed_log(pa.RecordBatch.from_pylist([], given.schema), given.ids).born
 
     def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
         reached = [reduce(Span.slotted, way, span).now for way in self.slots]
-        return Taken(handed_log(batch, self.ids), batch.slice(0, 0), min(reached, default=LATEST))
+        log = handed_log(batch.rename_columns(self.names), self.ids)
+        return Taken(log, batch.slice(0, 0), min(reached, default=LATEST))
 
 
 class InputReader:

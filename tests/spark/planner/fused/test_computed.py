@@ -41,7 +41,7 @@ from slackwater.semantics.rows import Row
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.spark.planner.fused.cutting import handed_input, part, whole
 from slackwater.spark.planner.fused.fuse import describe
-from slackwater.spark.planner.fused.lowering import chain_of
+from slackwater.spark.planner.fused.lowering import chain_of, undotted
 from slackwater.spark.planner.fused.split import split
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.run.sides import group_by_query
@@ -101,7 +101,7 @@ def run_around(chain: Chain, batches: list[Given]) -> Ran:
 
 
 def with_columns(batch: pa.RecordBatch, step: Compute, prefix: str = COLUMN) -> pa.RecordBatch:
-    names = [name.removeprefix(prefix) for name in batch.schema.names]
+    names = [undotted(name.removeprefix(prefix)) for name in batch.schema.names]
     schema = Schema(tuple(Field(name, "unknown") for name in names))
     for item in step.items:
         expr = Expr(item.tree[1], item.type)
@@ -188,6 +188,12 @@ CHANGELOGS = {
         Edits AS e WHERE P.id = e.id""",
     "row_number": """SELECT same, COUNT(*) AS n FROM (SELECT kind LIKE concat(substring(least, row_number % 2), '%') AS
         same FROM (INNER [RANGE 3 TUPLES] GROUP BY id) AS I [RANGE 4 seconds]) AS P GROUP BY same""",
+    "a condition and an equality of a join, twice": """SELECT r.v, COUNT(*) AS n FROM (INNER GROUP BY id) AS P, Readings
+        [RANGE 3 seconds] AS r WHERE substring(P.kind, 1) = substring(r.kind, 1) AND r.kind LIKE concat(P.least, '%')
+        GROUP BY r.v""",
+    "pairs of the last rows": """SELECT id, COUNT(*) AS n FROM (SELECT a.id FROM (INNER [RANGE 3 TUPLES] GROUP BY id) AS
+        a [RANGE 2 TUPLES], Pulses [RANGE 9 seconds] AS b WHERE a.id = b.id AND a.n > 0 AND a.kind LIKE
+        concat(a.least, '%')) AS q [RANGE 3 TUPLES] GROUP BY id""",
     "windows of the last rows that meet": """SELECT P.same, q.m FROM (SELECT id, LIKE_LEAST AS same FROM
         (INNER [RANGE 3 TUPLES, FREQUENCY 4 seconds] GROUP BY id) AS I) AS P, (SELECT id, MAX(v) AS m FROM Pulses
         [RANGE 2 TUPLES, FREQUENCY 4 seconds] GROUP BY id) AS q WHERE P.id = q.id""",

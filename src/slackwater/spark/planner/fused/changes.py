@@ -44,7 +44,7 @@ from slackwater.spark.planner.fused.changelog import changes_of, result_names
 from slackwater.spark.planner.fused.cutting import Stages, computes, handed_input, part, texts
 from slackwater.spark.planner.fused.edges import key_under
 from slackwater.spark.planner.fused.finish import finished
-from slackwater.spark.planner.fused.lowering import input_of
+from slackwater.spark.planner.fused.lowering import input_of, undotted
 from slackwater.spark.planner.fused.partitioning import Partitioning
 from slackwater.spark.planner.fused.partitioning import partitioning as columns_of
 from slackwater.spark.planner.fused.split import COMPUTED, After, Split, split, with_stand_ins
@@ -228,9 +228,12 @@ class _Parts:
             below, given = self.made(child)
             make = partial(kernel_of, encode(below), None, handed=True)
             own = [F.expr(item.tree[1]).alias(item.name) for item in step.items]
-            rows = handed_on(make, [*given, *self.ends], _digest(encode(below), None, self.by)).select("*", *own)
-            blobs.extend(taken_in(rows, next(iter(self.by.values()), ()), name))
-            return handed_input([(name, kind) for name, kind in types_in(rows).items() if name != BUCKET], below)
+            rows = handed_on(make, [*given, *self.ends], _digest(encode(below), None, self.by))
+            computed = rows.toDF(*map(undotted, rows.columns)).select("*", *own)
+            blobs.extend(taken_in(computed, next(iter(self.by.values()), ()), name))
+            names = [*rows.columns, *(item.name for item in step.items)]
+            kinds = zip(names, types_in(computed).values(), strict=True)
+            return handed_input([each for each in kinds if each[0] != BUCKET], below)
 
         own = part(self.plan, root, handed)
         read = {name: self.streams[name](again=name in self.entered) for name in self.streams if name in own.inputs}

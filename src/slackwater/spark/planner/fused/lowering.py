@@ -158,12 +158,17 @@ def text_for_spark(tree: Tree, here: Schema, marks: dict[str, NamedTree]) -> str
             return node
         name = name_of(node)
         if here.matching(name) or name.lower() not in PSEUDO_COLUMNS:
-            return column_node(here.find(name).name)
+            return column_node(undotted(here.find(name).name))
         own = f"{ASKED}_{name.lower()}"
         marks[own] = NamedTree(own, ("mark", name.lower()), PSEUDO_COLUMNS[name.lower()])
         return column_node(own)
 
     return text(tree.transform(spell))
+
+
+def undotted(name: str) -> str:
+    """A column of a join as Spark is told it: to Spark a dot is between a table and its column."""
+    return name.replace(".", "#")
 
 
 def windowed(plan: Plan) -> list[Step]:

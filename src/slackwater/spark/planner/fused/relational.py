@@ -91,7 +91,10 @@ class Asked:
     marks: dict[str, NamedTree] = field(default_factory=dict)
 
     def expr(self, given: Expr) -> Expr:
-        return replace(given, sql=text(self.tree(parse_expr(given.sql))))
+        """The same over the columns of Spark's, whose types Spark knows."""
+        tree = self.tree(parse_expr(given.sql))
+        kind = UNKNOWN if isinstance(tree, exp.Column) and tree.name.startswith(ASKED) else given.type
+        return Expr(text(tree), kind)
 
     def tree(self, tree: Tree) -> Tree:
         """An expression that the engine evaluates: a column of Spark's in place of one that it does not."""

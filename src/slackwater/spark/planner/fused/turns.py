@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
+    ROW_WISE,
+    Compute,
     Edge,
     FilterStep,
     JoinLogs,
@@ -42,9 +44,18 @@ def _turned(node: Node) -> Node:
             return replace(node, edge=strict, child=_turned(child))
         case UnionLogs():
             raise _refused("a UNION")
+        case Over(child=child, step=Compute()) if _holds(child):
+            raise _refused("a column that Spark computes of held rows")
         case Over(child=child, step=WindowStep() as window):
             return _turn(child, window.range.amount) if window.is_range else replace(node, child=_turn(child, None))
     return _turn(node, None)
+
+
+def _holds(node: Node) -> bool:
+    """Whether an operator yields pairs, or rows of a window, rather than those of a stream."""
+    while isinstance(node, Over) and isinstance(node.step, ROW_WISE) and not node.edge.subquery:
+        node = node.child
+    return isinstance(node, JoinLogs) or (isinstance(node, Over) and isinstance(node.step, WindowStep))
 
 
 def _turn(node: Node, length: int | None) -> Node:
