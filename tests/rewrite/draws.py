@@ -23,8 +23,8 @@ ROW_CONDITIONS = (
     "COALESCE({}v, 0) BETWEEN 0 AND 5",
 )
 ID_CONDITIONS = ("{}id > 0", "{}id <> 1", "{}id IS NOT NULL", "{}id % 2 = 0", "{}id IN (0, 2)")
-CALLS = ("COUNT(*)", "SUM(v)", "AVG(v)", "MIN(v)", "MAX(v)", "COUNT(v)", "LAST(v)", "SUM(x)", "COUNT(DISTINCT v)")
-MERGED_CALLS = CALLS[:-1]
+MERGED_CALLS = ("COUNT(*)", "SUM(v)", "AVG(v)", "MIN(v)", "MAX(v)", "COUNT(v)", "LAST(v)", "SUM(x)")
+CALLS = (*MERGED_CALLS, "COUNT(DISTINCT v)")
 
 
 @dataclass(frozen=True, slots=True)
