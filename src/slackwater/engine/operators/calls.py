@@ -84,7 +84,7 @@ def not_here(what: str) -> QueryError:
     return QueryError(
         "SW-354",
         f"{what} cannot be computed in the fused operator",
-        expected="count, count(distinct), sum, avg, min, max, first, last, stddev, variance",
+        expected="count, count(distinct), sum, avg, min, max, bool_and, bool_or, first, last, stddev, variance",
         hint="use another aggregate, or compute it over what this query yields",
     )
 
