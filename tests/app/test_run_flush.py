@@ -104,6 +104,7 @@ def file_of(folder: Path, name: str, rows: Sequence[tuple[int, str, str]]) -> No
     (folder / "in" / name).write_text("\n".join(lines))
 
 
+@pytest.mark.slow
 def test_a_flush_releases_rows_from_the_future_and_leaves_the_clock_with_the_honest_ones(spark, database, tmp_path):
     script = parse_script(AHEAD.format(folder=tmp_path, database=database.clause))
     conditions = Conditions(tmp_path / "check", "local[2]", available_now=True)

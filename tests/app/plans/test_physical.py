@@ -5,6 +5,7 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from slackwater.algebra.catalog import SinkDef
@@ -59,6 +60,7 @@ def test_queries_over_late_and_rejected_rows_are_outputs_of_the_query_that_these
     assert "late_by" in shown["query2"]["spark"]
 
 
+@pytest.mark.slow
 def test_the_toll_query_runs(spark, tmp_path: Path):
     script = parse_script(demo_text("tolls"))
     ending = {"rows": "3000", "pace": "max", "batch": "8 seconds"}

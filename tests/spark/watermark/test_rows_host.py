@@ -79,6 +79,7 @@ def late_rows(stream: DataFrame) -> DataFrame:
     return sw.late(sw.with_disorder_control(stream, "ts", "9%", arrival="received", source="sender"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", [dataframe, two_policies, changes, late_rows])
 def test_both_hosts_give_the_same_punctuations_rows_and_accounts(spark, stream, tmp_path, query):
     told = {}

@@ -90,6 +90,7 @@ def cut_in_two(view: Plan, plans: Iterable[Plan]) -> tuple[Feed, Feed]:
     raise AssertionError
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [NATIVE, FUSED], ids=["native", "fused"])
 def test_a_run_that_is_stopped_and_resumed_answers_from_the_log_as_the_interpreter_does(spark, tmp_path, text):
     script = parse_script(text, catalog=CATALOG)
