@@ -1,4 +1,4 @@
-"""The number of random cases of a law: all of them in `make test`, a fifth in `make quick`."""
+"""The number of random cases of a law: all of them in `make test`, a tenth in `make quick`."""
 
 from __future__ import annotations
 

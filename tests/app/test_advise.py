@@ -17,6 +17,8 @@ from slackwater.app.advise_plot import _course, plot
 from slackwater.disorder.replay.trace import timestamps
 from slackwater.errors import InputError
 
+pytestmark = pytest.mark.long
+
 START = 1_700_000_000_000
 
 

@@ -3,6 +3,10 @@
 import subprocess
 import sys
 
+import pytest
+
+pytestmark = pytest.mark.long
+
 PROGRAM = """
 import sys
 for name in ("bokeh", "tornado", "matplotlib", "prometheus_client", "IPython"):

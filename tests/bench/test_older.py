@@ -19,6 +19,8 @@ from slackwater.semantics import Feed, interpret
 from slackwater.semantics.values import orders
 from slackwater.spark.planner.fused.changelog import changes_of
 
+pytestmark = pytest.mark.long
+
 CATALOG = parse_script(
     """
     CREATE STREAM S (k INT, x INT, ts TIMESTAMP) USING rate OPTIONS (a '1') TIMESTAMP BY ts;

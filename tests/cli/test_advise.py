@@ -3,7 +3,10 @@
 import json
 from pathlib import Path
 
+import pytest
 from tests.app.test_advise import csv, recorded
+
+pytestmark = pytest.mark.long
 
 
 def test_a_table_and_one_sentence(slackwater, tmp_path: Path):

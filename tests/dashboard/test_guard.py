@@ -15,6 +15,8 @@ from tests.dashboard.records import records
 from slackwater.dashboard.process import Dashboard
 from slackwater.errors import InputError
 
+pytestmark = pytest.mark.long
+
 SECRET = "ebb-and-flow"
 
 

@@ -1,7 +1,10 @@
 """The page of codes: up to date, and with every code of the source."""
 
+import pytest
 from tests.docs.codes_page import PAGE, found_codes, write_page
 from tests.test_codes import raised
+
+pytestmark = pytest.mark.long
 
 
 def test_the_page_is_up_to_date():

@@ -5,7 +5,10 @@ import re
 import subprocess
 import sys
 
+import pytest
 from tests.docs.blocks import ROOT
+
+pytestmark = pytest.mark.long
 
 
 def build(*words: str) -> subprocess.CompletedProcess[str]:

@@ -14,6 +14,8 @@ from slackwater.lang import bind_query, parse_script, print_query
 from slackwater.lang.parsing.lexing import tokens_of
 from slackwater.lang.parsing.source_text import SourceText
 
+pytestmark = pytest.mark.long
+
 SEED = 20240229
 WORDS = [
     *(

@@ -14,6 +14,8 @@ from slackwater.errors import QueryError
 from slackwater.lang import parse_script
 from slackwater.lang.parsing.lexing import DEEPEST, LONGEST_TEXT, MOST_TOKENS
 
+pytestmark = pytest.mark.long
+
 N = 10_000
 WHERE = "SELECT vehID FROM Sensors WHERE "
 

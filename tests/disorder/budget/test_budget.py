@@ -11,6 +11,8 @@ from slackwater.disorder.replay.yardsticks import best_of_constants
 from slackwater.errors import InputError
 from slackwater.testing import disordered as streams
 
+pytestmark = pytest.mark.long
+
 
 def run(stream, dratio, rows, name="budget"):
     batches = batches_by_rows(stream.event, stream.arrival, rows, stream.source)

@@ -11,6 +11,8 @@ from slackwater.disorder import controller
 from slackwater.disorder.replay.replaying import batches_by_rows, batches_by_time, late_rows, replay
 from slackwater.testing import disordered as streams
 
+pytestmark = pytest.mark.long
+
 
 def late(stream, dratio, batches):
     punctuation, _ = replay(batches, controller(dratio, unit="ms"))

@@ -12,6 +12,8 @@ from slackwater.disorder.replay.replaying import batches_by_rows, measure
 from slackwater.disorder.replay.yardsticks import best_constant, best_of_constants, best_per_interval
 from slackwater.testing import disordered as streams
 
+pytestmark = pytest.mark.long
+
 
 def total_hold(measures):
     return measures.mean_hold * (measures.rows - measures.late)

@@ -20,6 +20,8 @@ from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feeds
 
+pytestmark = pytest.mark.long
+
 SECOND = 1_000_000
 STREAMS = ("Readings", "Pulses", "Edits", "Events")
 QUERIES = {

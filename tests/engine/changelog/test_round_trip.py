@@ -14,6 +14,8 @@ from tests.semantics.endings import ended
 from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Feed, interpret
 
+pytestmark = pytest.mark.long
+
 SECOND = 1_000_000
 CATALOG = parse_script(
     """

@@ -27,6 +27,8 @@ from slackwater.semantics.values import orders
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
+pytestmark = pytest.mark.long
+
 KEYED = Shape(
     mode=Mode.CHANGES, instants=("stream", "rows"), ranges=(Kind.TIME,), subqueries=False, ordered=False, sync=False
 )

@@ -7,8 +7,12 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
+
 from slackwater.spark.shim.shipping import make_package
 from slackwater.spark.shim.workers import ask_workers
+
+pytestmark = pytest.mark.long
 
 MODULES = (
     *("slackwater.spark.operator.operator", "slackwater.spark.operator.host"),

@@ -16,6 +16,8 @@ from slackwater.spark.io.kafka.client import Client
 from slackwater.spark.io.kafka.sink import send_messages
 from slackwater.spark.io.kafka.source import Kafka, KafkaReader
 
+pytestmark = pytest.mark.long
+
 SERVERS = "kafka.bootstrap.servers"
 HEADER = StructType().add("key", StringType()).add("value", BinaryType())
 MESSAGE = (

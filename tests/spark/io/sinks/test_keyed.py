@@ -15,6 +15,8 @@ from slackwater.spark.io.sinks.postgres.net import net
 from slackwater.spark.io.sinks.postgres.server import Server
 from slackwater.spark.io.sinks.postgres.table import Target
 
+pytestmark = pytest.mark.long
+
 KEY = ("kind", "id")
 FIELDS = (
     Field("kind", "string"),

@@ -50,6 +50,8 @@ from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
 from slackwater.testing.streams import make_feed, make_feeds
 
+pytestmark = pytest.mark.long
+
 SECOND = 1_000_000
 LIKE = "kind LIKE concat(least, '%')"
 INNER = "SELECT id, LAST(kind) AS kind, MIN(kind) AS least, COUNT(*) AS n FROM Readings"

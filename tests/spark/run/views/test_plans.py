@@ -31,6 +31,8 @@ from slackwater.spark.run.views.sharing import optimise_view, why_not_kept, why_
 from slackwater.spark.run.views.view_log import punctuation_of
 from slackwater.testing.plans import Shape, seeded_case
 
+pytestmark = pytest.mark.long
+
 SECOND = 1_000_000
 SHAPE = Shape(unit=SECOND)
 COUNT = Item("n", Expr("COUNT(*)", "bigint"))
