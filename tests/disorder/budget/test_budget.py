@@ -271,6 +271,16 @@ def test_uploads_in_bulk_keep_the_ratio():
     assert ratio < 1.2
 
 
+def test_a_few_rows_that_are_ahead_of_the_others_do_not_make_these_late():
+    """One row in 500 is stamped 3 seconds too late: behind the newest timestamp alone, all others look 3 s older."""
+    rng = np.random.default_rng(1)
+    event, delay = streams.poisson(rng, 30_000, 100.0), 5 + rng.exponential(0.1, 30_000)
+    ahead = np.where(rng.random(30_000) < 0.002, 3.0, 0.0)
+    found, ratio = run(streams.record("ahead", event + ahead, delay - ahead), 0.01, 100)
+    assert found.late_share <= 0.01
+    assert ratio < 1.1
+
+
 def test_it_says_what_holds_the_punctuation():
     control = controller(0.01, unit="ms")
     time = np.arange(0, 400_000, 10)

@@ -105,8 +105,9 @@ class Budget:
 
     def _learn(self, batch: Tally) -> None:
         """Score the rows by the clock before them, then move the clock."""
-        first, quick = self._now == EARLIEST, float(batch.delay_at(int(batch.size * self._settings.quick_share)))
-        self._quick = quick if first else self._follow(quick, batch.size)
+        own, first = self._settings, self._now == EARLIEST
+        quick = batch.delay_at(int(batch.size * own.quick_share))
+        self._quick += (quick - self._quick) * min(1.0, batch.size / min(own.quick_rows, self._account.rows))
         self._delayed += batch.delayed(self._offset)
         before = self._clock
         if not first:
@@ -117,12 +118,6 @@ class Budget:
             self._first_arrival, self._first_clock = self._now, self._clock
         self._latest.enter(aged, 0 if first else clamp(self._clock - before))
         self._seen.enter(batch)
-
-    def _follow(self, quick: float, rows: int) -> float:
-        """Return the delay of quick rows after a batch. It falls quickly and rises slowly."""
-        own = self._settings
-        part = rows / min(own.quick_rows, self._account.rows) * (1.0 if quick > self._quick else 1 / own.quick_share)
-        return self._quick + (quick - self._quick) * min(1.0, part)
 
     @property
     def _offset(self) -> int:

@@ -44,7 +44,7 @@ class Settings:
     quick_share
         Share of the rows that may lie ahead of the clock, or before the front of a sender that is behind.
     quick_rows
-        Rows within which the delay of quick rows follows when it gets longer; when it gets shorter, sooner.
+        Rows within which the delay of quick rows follows.
     seen_times
         Event times that are remembered, so that the punctuation stops at one of them.
     seen_delays
