@@ -78,7 +78,7 @@ class Settings:
     stretch: float = 1.4
     longest: float = 4.0
     quick_share: float = 0.05
-    quick_rows: float = 8_192.0
+    quick_rows: float = 1_024.0
     seen_times: int = 1_024
     seen_delays: float = 3.0
     sender_rows: int = 30
