@@ -72,7 +72,7 @@ def admit_logs(checkpoint: Location, folders: Mapping[str, Folder]) -> None:
 
 
 def _made(path: Location, mine: Any) -> Any:
-    """Return the definition in a folder, or write `mine` there with a new id. Of runs that start together, one writes."""
+    """Return the definition in a folder. If it has none, write `mine` with a new id; one of several runs does."""
     file = path / DEFINITION
     found = _read(file)
     if found is None:
