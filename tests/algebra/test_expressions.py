@@ -68,6 +68,13 @@ EXPRESSIONS = [
     "MAX(ts)",
     "MIN(s)",
     "STDDEV(d)",
+    "STDDEV_SAMP(i)",
+    "STDDEV_POP(price)",
+    "VARIANCE(d)",
+    "VAR_POP(i)",
+    "BOOL_AND(i > 1)",
+    "BOOL_OR(i > 1)",
+    "ANY_VALUE(i)",
     "FIRST(i)",
     "LAST(s)",
 ]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
+from slackwater.algebra.aggregates import MERGEABLE
 from slackwater.algebra.catalog import Catalog, ViewDef
-from slackwater.algebra.expressions import conjuncts
+from slackwater.algebra.expressions import conjuncts, parse_expr
 from slackwater.algebra.nodes import Frequency, Plan, Select, inputs, with_inputs
 from slackwater.lang import bind_query
 from slackwater.testing.catalog import CATALOG
+from slackwater.testing.terms import CALLS as CALLS_BY_TYPE
 
 ROW_CONDITIONS = (
     "{}v > 0",
@@ -23,8 +25,8 @@ ROW_CONDITIONS = (
     "COALESCE({}v, 0) BETWEEN 0 AND 5",
 )
 ID_CONDITIONS = ("{}id > 0", "{}id <> 1", "{}id IS NOT NULL", "{}id % 2 = 0", "{}id IN (0, 2)")
-MERGED_CALLS = ("COUNT(*)", "SUM(v)", "AVG(v)", "MIN(v)", "MAX(v)", "COUNT(v)", "LAST(v)", "SUM(x)")
-CALLS = (*MERGED_CALLS, "COUNT(DISTINCT v)")
+CALLS = ("COUNT(*)", *(call.replace("{}", "v") for call in CALLS_BY_TYPE["int"]), "SUM(x)", "FIRST(v)")
+MERGED_CALLS = tuple(call for call in CALLS if isinstance(parse_expr(call), MERGEABLE) and "DISTINCT" not in call)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,54 @@
-"""Properties of aggregate functions for the binder and the rewrite rules. Unlisted aggregates are not rewritten."""
+"""Aggregate functions: who computes each, and what the rewrite rules may do with it.
+
+An aggregate of Spark that is not listed is computed by Spark, or refused where the plan is fused, and it is not
+rewritten.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlglot import exp
 
-SKIPPING_NULLS = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-"""Aggregates that treat a filtered row like a row whose value is NULL."""
-UNORDERED = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max)
-"""Aggregates that do not depend on the order of their rows."""
-MERGEABLE = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.First, exp.Last)
-"""Aggregates that can be computed by merging the aggregates of consecutive parts."""
+
+@dataclass(frozen=True, slots=True)
+class AggregateFunction:
+    """What is known of one function. False and "" are always correct."""
+
+    fused: str
+    """Its name in the engine (`source_of` in `engine/operators/calls.py`)."""
+    skips_nulls: bool = False
+    """A row that FILTER leaves out is like a row whose value is NULL."""
+    unordered: bool = False
+    """The result does not depend on the order of the rows."""
+    mergeable: bool = False
+    """The result can be computed by merging the results of consecutive parts."""
+    type: str = ""
+    """The type of the result, if sqlglot does not know it or not as Spark has it."""
+
+
+AGGREGATES: dict[type[exp.Expr], AggregateFunction] = {
+    exp.Count: AggregateFunction("count", skips_nulls=True, unordered=True, mergeable=True),
+    exp.Sum: AggregateFunction("sum", skips_nulls=True, unordered=True, mergeable=True),
+    exp.Avg: AggregateFunction("avg", skips_nulls=True, unordered=True, mergeable=True),
+    exp.Min: AggregateFunction("min", skips_nulls=True, unordered=True, mergeable=True),
+    exp.Max: AggregateFunction("max", skips_nulls=True, unordered=True, mergeable=True),
+    exp.First: AggregateFunction("first", mergeable=True),
+    exp.AnyValue: AggregateFunction("first"),
+    exp.Last: AggregateFunction("last", mergeable=True),
+    exp.Stddev: AggregateFunction("stddev_samp"),
+    exp.StddevSamp: AggregateFunction("stddev_samp"),
+    exp.StddevPop: AggregateFunction("stddev_pop"),
+    exp.Variance: AggregateFunction("var_samp"),
+    exp.VariancePop: AggregateFunction("var_pop"),
+    exp.LogicalAnd: AggregateFunction("bool_and"),
+    exp.LogicalOr: AggregateFunction("bool_or"),
+}
+"""The aggregate functions that the engine computes, too."""
+
+FUSED: dict[type[exp.Expr], str] = {kind: known.fused for kind, known in AGGREGATES.items()}
+SKIPPING_NULLS = tuple(kind for kind, known in AGGREGATES.items() if known.skips_nulls)
+UNORDERED = tuple(kind for kind, known in AGGREGATES.items() if known.unordered)
+MERGEABLE = tuple(kind for kind, known in AGGREGATES.items() if known.mergeable)
+TYPES = {kind: {"returns": exp.DataType.build(known.type)} for kind, known in AGGREGATES.items() if known.type}
+"""How sqlglot is told the types of results."""

@@ -9,10 +9,12 @@ from typing import TypeAlias
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ErrorLevel, SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.schema import MappingSchema
 
+from slackwater.algebra.aggregates import TYPES
 from slackwater.algebra.faithful import Faithful
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
 from slackwater.errors import QueryError
@@ -45,6 +47,8 @@ AGGREGATES_WITHOUT_CLASS = _words(
 AGGREGATES_WITH_MORE = (exp.Filter, exp.IgnoreNulls, exp.RespectNulls, exp.WithinGroup)
 """Clauses that may follow an aggregate call and are part of it."""
 
+METADATA = Spark.EXPRESSION_METADATA | TYPES
+"""How the types of functions follow from their arguments."""
 SHORT_DECIMAL = re.compile(r"(?<!\w)decimal(?:\((\d+)\)|(?![\w(:]))")
 """A DECIMAL without its scale (0 by default), or without precision and scale (10 and 0 by default)."""
 NO_TYPES = ("userdefined", "time")
@@ -232,7 +236,7 @@ def types_of(trees: Sequence[Tree], schema: Schema) -> list[str]:
 
     query = exp.select(*(tree.transform(stand_in) for tree in trees), copy=False).from_("t", copy=False)
     known = MappingSchema({"t": kinds}, dialect=DIALECT) if kinds else MappingSchema(dialect=DIALECT)
-    annotated = annotate_types(query, schema=known, dialect=DIALECT).selects
+    annotated = annotate_types(query, schema=known, expression_metadata=METADATA, dialect=DIALECT).selects
     decimals = any(kind.startswith("decimal") for kind in kinds.values()) or any(tree.find(exp.Cast) for tree in trees)
     return [
         (decimals and _decimal(tree, schema)) or _spelled(each) for tree, each in zip(trees, annotated, strict=True)

@@ -64,7 +64,7 @@ def _operand(plan: Plan) -> str:
 
 
 @dataclass(slots=True)
-class _Parts:
+class _QueryParts:
     """The parts of one select, collected from its plan from the top."""
 
     items: tuple[Item, ...] = ()
@@ -76,7 +76,7 @@ class _Parts:
 
 
 def _select(plan: Plan) -> str:
-    parts = _Parts()
+    parts = _QueryParts()
     source = _from(_taken_apart(plan, parts))
     inner = _meanings(parts.aggregate)
     frequency = f" [{_clause(parts.frequency, {} if parts.distinct else inner)}]" if parts.frequency else ""
@@ -91,7 +91,7 @@ def _select(plan: Plan) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _taken_apart(plan: Plan, parts: _Parts) -> Plan:
+def _taken_apart(plan: Plan, parts: _QueryParts) -> Plan:
     """Fill in the parts and return the remaining plan, which belongs in FROM."""
     if isinstance(plan, Frequency) and isinstance(plan.child, Distinct):
         parts.frequency, plan = plan, plan.child

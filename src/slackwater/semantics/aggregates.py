@@ -154,7 +154,7 @@ class Deviation(Moments):
 
 
 @dataclass(slots=True)
-class Extreme(Fold):
+class MinOrMax(Fold):
     """MIN (`sign` -1) and MAX (1) of the values that are not NULL; MIN_BY and MAX_BY return the paired value.
 
     If several values are paired with the extreme, MIN_BY takes the smallest of them and MAX_BY the greatest.
@@ -174,7 +174,7 @@ class Extreme(Fold):
     def better(self, values: tuple[Value, ...], than: tuple[Value, ...]) -> bool:
         return orders(values) > orders(than) if self.sign > 0 else orders(values) < orders(than)
 
-    def merge(self, later: Extreme) -> None:
+    def merge(self, later: MinOrMax) -> None:
         if later.best is not None:
             self.take(later.best)
 
@@ -283,10 +283,10 @@ FOLDS: dict[type, Callable[[], Fold]] = {
     exp.CountIf: CountIf,
     exp.Sum: Sum,
     exp.Avg: Average,
-    exp.Min: partial(Extreme, -1),
-    exp.Max: partial(Extreme, 1),
-    exp.ArgMin: partial(Extreme, -1),
-    exp.ArgMax: partial(Extreme, 1),
+    exp.Min: partial(MinOrMax, -1),
+    exp.Max: partial(MinOrMax, 1),
+    exp.ArgMin: partial(MinOrMax, -1),
+    exp.ArgMax: partial(MinOrMax, 1),
     exp.First: FirstOrLast,
     exp.AnyValue: FirstOrLast,
     exp.Last: partial(FirstOrLast, True),

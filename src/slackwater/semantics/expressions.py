@@ -145,9 +145,9 @@ def _or(tree: Tree, scope: RowScope, row: Row) -> Value:
 
 
 def _decided_by(decisive: bool, tree: Tree, scope: RowScope, row: Row) -> Value:
-    """Evaluate AND (`decisive` False) or OR (True).
+    """Evaluate AND, which one false side decides (`decisive` False), or OR, which one true side decides (True).
 
-    If the left side decides, the right one is not evaluated, as in Spark.
+    As in Spark, the right side is not evaluated if the left one decides.
     """
     left = evaluate(tree.this, scope, row)
     if left is decisive:

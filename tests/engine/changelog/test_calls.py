@@ -29,10 +29,10 @@ CALLS = (
     "SUM(d), MIN(d), MAX(d)",
     "MIN(v), MAX(x), MIN(name), MAX(name)",
     "MAX(ts), MIN(day), MAX(day)",
-    "STDDEV(x), STDDEV_POP(v), VARIANCE(x), VAR_POP(v)",
+    "STDDEV(x), STDDEV_SAMP(v), STDDEV_POP(v), VARIANCE(x), VAR_POP(v)",
     "COUNT(DISTINCT v), COUNT(DISTINCT name, v)",
     "BOOL_AND(v > 1), BOOL_OR(v > 1)",
-    "FIRST(v), LAST(name), FIRST(x) IGNORE NULLS, LAST(v) IGNORE NULLS",
+    "FIRST(v), LAST(name), ANY_VALUE(v), FIRST(x) IGNORE NULLS, LAST(v) IGNORE NULLS",
     "MAX(v + k), SUM(CASE WHEN v > 1 THEN x ELSE 0 END)",
 )
 

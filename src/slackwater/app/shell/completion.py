@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from sqlglot import exp
+
+from slackwater.algebra.aggregates import AGGREGATES
 from slackwater.algebra.catalog import TIMESTAMPS, Catalog, StreamDef, ViewDef
+from slackwater.algebra.expressions import DIALECT
 from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Field
@@ -20,7 +24,7 @@ UNITS = (*(f"{unit.upper()}S" for unit in MICROSECONDS), "TUPLES")
 BRACKET_WORDS = (*CLAUSES, "PARTITIONED BY", "WITHIN")
 WORDS = ("AS", "AND", "CASE", "DISTINCT", "EMIT CHANGES", "EMIT FINAL", "EXCEPT", "FROM", "GROUP BY", "HAVING", "IN",
          "IS NULL", "JOIN", "NOT", "ON", "OR", "UNION ALL", "WHERE", "WITH SYNC")  # fmt: skip
-FUNCTIONS = ("AVG(", "COUNT(", "COUNT(*)", "COALESCE(", "FIRST(", "LAST(", "MAX(", "MIN(", "STDDEV(", "SUM(")
+FUNCTIONS = ("COALESCE(", "COUNT(*)", *(call(this=exp.var("x")).sql(DIALECT).removesuffix("x)") for call in AGGREGATES))
 AFTER = {
     "FROM": "sources",
     "JOIN": "sources",

@@ -36,9 +36,9 @@ LONGEST = 200
 
 
 def sets_aside(stream: StreamDef) -> bool:
-    """Return whether malformed rows of this stream are set aside.
+    """Return whether malformed rows of this stream go to its rejected rows.
 
-    They are for text formats, unless the options say what to do with them, and for our own `replay`.
+    True for `replay`, and for text formats whose options do not say what to do with malformed rows.
     """
     options = {name.lower(): value for name, value in stream.options.items()}
     permissive = options.get("mode", "permissive").lower() == "permissive"

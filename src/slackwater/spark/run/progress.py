@@ -28,9 +28,9 @@ from slackwater.spark.watermark.statement import Statement
 
 @dataclass(frozen=True, slots=True)
 class Rejections:
-    """The number of rows of a stream, of rejected ones, the count of each reason, and an example of a rejected row.
+    """How many rows of a stream came and how many were rejected, for which reasons, and an example of a rejected row.
 
-    A row may have several reasons. `side` is the stream that contains all rejected rows.
+    A row may be rejected for several reasons and counts for each. `side` is the stream that contains all rejected rows.
     """
 
     stream: str

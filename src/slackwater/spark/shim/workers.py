@@ -72,7 +72,7 @@ def _require_of_server(session: SparkSession) -> None:
 
 
 def _judge(python: str, look: Callable[[], Found]) -> None:
-    """Raise an error if the interpreter of the workers is unfit."""
+    """Raise an error if the workers' Python does not start, has another version, or lacks packages."""
     try:
         version, lacking = look()
     except (OSError, subprocess.SubprocessError, ValueError) as cause:

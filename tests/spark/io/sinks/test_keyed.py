@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from slackwater.algebra.schema import Field
 from slackwater.errors import RunError
+from slackwater.spark.io.sinks.net import net
 from slackwater.spark.io.sinks.postgres.batches import WrittenBatch
 from slackwater.spark.io.sinks.postgres.keyed import Keyed
-from slackwater.spark.io.sinks.postgres.net import net
 from slackwater.spark.io.sinks.postgres.server import Server
 from slackwater.spark.io.sinks.postgres.table import Target
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
+from slackwater.algebra.aggregates import FUSED
 from slackwater.algebra.expressions import Tree, column_node, columns, name_of, parse_expr, text
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Schema
 from slackwater.spark.planner.fused.expressions import is_small, may_fail, read_alike
-from slackwater.spark.planner.fused.lowering import FUNCTIONS
 
 LAZY = (exp.And, exp.Or, exp.Case, exp.If, exp.Coalesce)
 """What evaluates an operand only where the operands before it ask for it."""
@@ -149,7 +149,7 @@ def rewrite_call(tree: Tree, below: Frame) -> Tree:
         return made
     if isinstance(tree, exp.CountIf):
         tree = _counted(tree.this.copy(), below)
-    if type(tree) not in FUNCTIONS:
+    if type(tree) not in FUSED:
         return tree.copy()  # it is refused when it is lowered, as it was written
     if isinstance(tree, exp.Count) and len(list(tree.iter_expressions())) > 1:
         known = [exp.Is(this=each.copy(), expression=exp.Null()).not_() for each in tree.iter_expressions()]

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from slackwater.algebra import lengths
 from slackwater.algebra import nodes as ops
+from slackwater.algebra.aggregates import FUSED
 from slackwater.algebra.expressions import Tree, column_node, name_of, parse_expr, text
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Plan
@@ -40,23 +41,6 @@ ASKED = "#q"
 """The names of columns that Spark computes between two operators begin with this."""
 STAND_IN = "double"
 """The type of a column that only Spark can type, to see whether a plan can run."""
-FUNCTIONS: dict[type, str] = {
-    exp.Count: "count",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-    exp.First: "first",
-    exp.AnyValue: "first",
-    exp.Last: "last",
-    exp.Stddev: "stddev_samp",
-    exp.StddevSamp: "stddev_samp",
-    exp.StddevPop: "stddev_pop",
-    exp.Variance: "var_samp",
-    exp.VariancePop: "var_pop",
-    exp.LogicalAnd: "bool_and",
-    exp.LogicalOr: "bool_or",
-}
 
 
 def chain_of(plan: Plan) -> Chain:
@@ -212,10 +196,10 @@ def call(item: ops.Item, schema: Schema) -> Call:
     tree = parse_expr(item.expr.sql)
     ignore_nulls = isinstance(tree, exp.IgnoreNulls)
     tree = tree.this if ignore_nulls else tree
-    if type(tree) not in FUNCTIONS:
+    if type(tree) not in FUSED:
         raise QueryError("SW-354", f"'{text(tree)}' cannot be computed in the fused operator", hint="use another")
     distinct = isinstance(tree.this, exp.Distinct)
-    return Call(item.name, FUNCTIONS[type(tree)], arguments(tree, schema), item.expr.type, distinct, ignore_nulls)
+    return Call(item.name, FUSED[type(tree)], arguments(tree, schema), item.expr.type, distinct, ignore_nulls)
 
 
 def arguments(tree: Tree, schema: Schema) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
+from slackwater.algebra.aggregates import FUSED
 from slackwater.algebra.expressions import Tree, column_node, parse_expr, text, type_of
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
@@ -34,7 +35,7 @@ from slackwater.spark.planner.fused.expressions import is_small
 from slackwater.spark.planner.fused.finality import one_stream
 from slackwater.spark.planner.fused.frames import rebuilt
 from slackwater.spark.planner.fused.instant import NO_NUMBER, NUMBER, numbered, numberless, step_with_marks
-from slackwater.spark.planner.fused.lowering import ASKED, FUNCTIONS, STAND_IN, call, length, text_for_spark
+from slackwater.spark.planner.fused.lowering import ASKED, STAND_IN, call, length, text_for_spark
 from slackwater.spark.planner.fused.pairing import paired
 from slackwater.spark.planner.fused.sequence import as_stream, by_birth, in_sequence
 from slackwater.spark.planner.fused.trees import tree_of
@@ -98,7 +99,7 @@ class Asked:
 
     def tree(self, tree: Tree) -> Tree:
         """An expression that the engine evaluates: a column of Spark's in place of one that it does not."""
-        if isinstance(tree, exp.IgnoreNulls | exp.Distinct) or type(tree) in FUNCTIONS:
+        if isinstance(tree, exp.IgnoreNulls | exp.Distinct) or type(tree) in FUSED:
             return rebuilt(tree, self.tree)
         if is_small(tree, self.here):
             return tree.copy()

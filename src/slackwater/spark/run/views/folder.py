@@ -72,7 +72,7 @@ def admit_logs(checkpoint: Location, folders: Mapping[str, Folder]) -> None:
 
 
 def _made(path: Location, mine: Any) -> Any:
-    """Return the definition in a folder, and write it if there is none. A claim orders runs that do so at once."""
+    """Return the definition in a folder. If it has none, write `mine` with a new id; one of several runs does."""
     file = path / DEFINITION
     found = _read(file)
     if found is None:

@@ -10,9 +10,9 @@ from psycopg import Connection
 from psycopg.sql import SQL, Composed, Identifier
 
 from slackwater.errors import RunError
+from slackwater.spark.io.sinks.net import CHANGE, SINCE, UNTIL, net
 from slackwater.spark.io.sinks.postgres.batches import WrittenBatch, ensure_batches, enter, is_empty, is_new, lock
 from slackwater.spark.io.sinks.postgres.copying import copy, names
-from slackwater.spark.io.sinks.postgres.net import CHANGE, SINCE, UNTIL, net
 from slackwater.spark.io.sinks.postgres.server import Server
 from slackwater.spark.io.sinks.postgres.table import Target, ensure, exists
 

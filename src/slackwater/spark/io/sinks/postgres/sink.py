@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -19,13 +19,12 @@ from pyspark.sql.types import (
 )
 
 from slackwater.algebra.schema import Field
-from slackwater.errors import InputError
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.rejects import NUL
+from slackwater.spark.io.sinks.net import CHANGE, key_among
 from slackwater.spark.io.sinks.postgres.append import Append
 from slackwater.spark.io.sinks.postgres.batches import WrittenBatch
 from slackwater.spark.io.sinks.postgres.keyed import Keyed
-from slackwater.spark.io.sinks.postgres.net import CHANGE, SINCE, UNTIL
 from slackwater.spark.io.sinks.postgres.server import TABLE, Server
 from slackwater.spark.io.sinks.postgres.table import Target
 from slackwater.spark.options import Options
@@ -59,7 +58,7 @@ class Postgres:
     def open(self, df: DataFrame) -> None:
         fields = tuple(Field(each.name, _kind(each)) for each in df.schema)
         if self.keyed:
-            key = self._key_among(df.columns)
+            key = key_among(self.name, self.key, df.columns)
             kept = tuple(field for field in fields if field.name != CHANGE)
             self.writer: Append | Keyed = Keyed(self.server, self._target(kept, key), self.clear)
         else:
@@ -72,26 +71,6 @@ class Postgres:
 
     def _target(self, fields: tuple[Field, ...], key: tuple[str, ...] | None = None) -> Target:
         return Target.of(self.name, self.options, fields, key)
-
-    def _key_among(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Return the key of a changelog's rows. Raise an error if it is not among the columns."""
-        named = {name.lower(): name for name in columns}
-        if not {CHANGE, SINCE, UNTIL} <= set(columns):
-            raise InputError(
-                "SW-458",
-                f"the sink '{self.name}' keeps a table up to date, for which it needs the columns of a changelog",
-                expected=f"{CHANGE}, {SINCE} and {UNTIL}",
-                hint="leave the changelog's profile as it is, or write the rows as they are: mode 'append'",
-            )
-        if self.key is None or not all(name.lower() in named for name in self.key):
-            raise InputError(
-                "SW-454",
-                f"the rows for the sink '{self.name}' have no key that is among their columns",
-                expected="columns that tell one row from another"
-                + (f": {', '.join(self.key)}" if self.key else ", declared or inferred"),
-                hint="declare PRIMARY KEY at the stream or view and select its columns, or use mode 'append'",
-            )
-        return tuple(named[name.lower()] for name in self.key)
 
 
 def _kind(field: StructField) -> str:

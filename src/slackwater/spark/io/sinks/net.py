@@ -1,4 +1,4 @@
-"""The net effect of a batch of a changelog: the last change of each key."""
+"""What a sink needs that keeps a table of the live rows of a changelog: the key, and the net effect of a batch."""
 
 from __future__ import annotations
 
@@ -8,11 +8,34 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slackwater.errors import InputError
+
 CHANGE, SINCE, UNTIL = "_change_type", "_valid_from", "_valid_to"
 DELETE, INSERT = "delete", "insert"
 ENDS = (DELETE, "update_preimage")
 """The types of changes that end a row. All other types are live rows."""
 PLACE = "__place"
+
+
+def key_among(sink: str, key: Sequence[str] | None, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the key of a changelog's rows as `columns` spell it. Raise an error if it is not among them."""
+    named = {name.lower(): name for name in columns}
+    if not {CHANGE, SINCE, UNTIL} <= set(columns):
+        raise InputError(
+            "SW-458",
+            f"the sink '{sink}' keeps a table up to date, for which it needs the columns of a changelog",
+            expected=f"{CHANGE}, {SINCE} and {UNTIL}",
+            hint="leave the changelog's profile as it is, or write the rows as they are: mode 'append'",
+        )
+    if key is None or not all(name.lower() in named for name in key):
+        raise InputError(
+            "SW-454",
+            f"the rows for the sink '{sink}' have no key that is among their columns",
+            expected="columns that tell one row from another"
+            + (f": {', '.join(key)}" if key else ", declared or inferred"),
+            hint="declare PRIMARY KEY at the stream or view and select its columns, or use mode 'append'",
+        )
+    return tuple(named[name.lower()] for name in key)
 
 
 def net(changes: pa.Table, key: Sequence[str]) -> pa.Table:
