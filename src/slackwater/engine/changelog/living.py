@@ -10,7 +10,6 @@ A key keeps its code as long as a tuple with the key lives; then the code may be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,22 +20,6 @@ from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, pic
 from slackwater.engine.columns.segments import Store, aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import (
-    AggregateStep,
-    Chained,
-    DistinctStep,
-    EnginePlan,
-    JoinLogs,
-    MinusLogs,
-    Node,
-    Over,
-    Piped,
-    Read,
-    Source,
-    Turn,
-    WindowStep,
-    children,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,60 +42,6 @@ STRUCTURES = {
     3: Structure("expiry order", expires=True, ordered=False, indexed=False),
     4: Structure("expiry order and key index", expires=True, ordered=False, indexed=True),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class KeptState:
-    """A line of EXPLAIN: an operator, the class and key of its result, and what it keeps of each input."""
-
-    operator: str
-    depth: int
-    level: int
-    key: tuple[str, ...] | None
-    structure: tuple[str, ...]
-
-
-def kept(query: EnginePlan) -> list[KeptState]:
-    """Return a line for every operator of a query, parents before children."""
-    return list(_lines(query, query.root, 0))
-
-
-def _lines(query: EnginePlan, node: Node, depth: int) -> Iterator[KeptState]:
-    yield KeptState(name_of(node), depth, node.edge.level, node.edge.key, structures_of(query, node))
-    for each in children(node):
-        yield from _lines(query, each, depth + 1)
-
-
-def name_of(node: Node) -> str:
-    """Return the name of an operator in EXPLAIN."""
-    match node:
-        case Over(step=WindowStep() as window) if not window.is_range:
-            return "counted"
-        case Over(step=step):
-            return type(step).__name__.removesuffix("Step").lower()
-    return type(node).__name__.removesuffix("Logs").lower()
-
-
-def structures_of(query: EnginePlan, node: Node) -> tuple[str, ...]:
-    """Return the structures of an operator, one per input. Operators over single tuples keep nothing."""
-    match node:
-        case Source(input=name):
-            indexed = query.inputs[name].change_type is not None
-            return ("rows beyond the punctuation", *((f"index on {', '.join(node.edge.key or ())}",) * indexed))
-        case Chained() | Piped():
-            return ("what its windows keep",)
-        case Over(step=WindowStep() as window) if not window.is_range:
-            return ("rows held, and rows that wait for the next instant",)
-        case Turn(range=int()):
-            return ("rows of its window",)
-        case Read():
-            return ("rows that wait for the next boundary",)
-        case Over(step=AggregateStep()) if node.child.edge.level == 1:
-            return ("a tally per group",)
-        case Over(step=AggregateStep() | DistinctStep()) | JoinLogs() | MinusLogs():
-            return tuple(STRUCTURES[each.edge.level].name for each in children(node))
-        case _:
-            return ()
 
 
 CODE, START, END = "code", "start", "end"

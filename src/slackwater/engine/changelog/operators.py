@@ -20,7 +20,6 @@ from slackwater.engine.changelog.counted import by_time
 from slackwater.engine.changelog.inputs import OrderedStream as InOrder
 from slackwater.engine.changelog.inputs import ReadAt, placed
 from slackwater.engine.changelog.join import Joined
-from slackwater.engine.changelog.living import name_of
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
 from slackwater.engine.changelog.minus import Without
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Ints, table, true
@@ -75,6 +74,12 @@ def check(query: EnginePlan) -> EnginePlan:
                 raise malformed("only the rows of a stream can be counted")
     refuse_marks(query.nodes)
     return query
+
+
+def name_of(node: Node) -> str:
+    """Return the name of an operator in errors."""
+    kind = type(node.step if isinstance(node, Over) else node)
+    return kind.__name__.removesuffix("Step").removesuffix("Logs").lower()
 
 
 def malformed(what: str) -> QueryError:
