@@ -34,7 +34,7 @@ class Span:
     everything: bool = False
 
     @classmethod
-    def until(cls, before: int, punctuation: int, *, everything: bool) -> Span:
+    def until(cls, before: int, punctuation: int, *, everything: bool = False) -> Span:
         """Return the span up to a punctuation, which never goes back; with `everything` at least one tick long."""
         return cls(before, max(before + everything, punctuation), everything=everything)
 
