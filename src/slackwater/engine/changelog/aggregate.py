@@ -54,7 +54,7 @@ class GroupedAggregate:
         self.shown = Shown(f"{name}.shown", self.calls.types)
         self.names = [*(item.name for item in group), *(call.name for call in calls)]
 
-    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, log: TupleLog) -> TupleLog:
         members = self._members(memory, log, span)
         size = self.codes.size(memory)
         new = np.arange(members.old, len(members))

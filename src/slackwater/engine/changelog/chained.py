@@ -201,11 +201,9 @@ class ChainReader:
             rows, through = operator.step(within, rows, through)
             if here is not None:
                 rows = here.held(memory, rows, through)
-        first = within.number("results")
-        within.put("results", first + len(rows))
         last = LATEST if self.lifetime is None else np.minimum(rows.time, LATEST - self.lifetime) + self.lifetime
         end = np.broadcast_to(last, len(rows)).copy()
-        tuples = Tuples(rows.batch, rows.time, end, (rows.time, came(rows), np.arange(first, first + len(rows))))
+        tuples = Tuples(rows.batch, rows.time, end, (rows.time, came(rows), within.next("results", len(rows))))
         return Taken(in_order(of_tuples(tuples)), self.none, through.now if self.slotted else LATEST)
 
 

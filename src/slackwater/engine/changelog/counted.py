@@ -76,7 +76,7 @@ class Counted:
         self.counts = Parts(f"{name}.counts", [kinds[each] for each in count_by], cycle=self.every)
         self.waiting, self.held = (LivingTuples(f"{name}.{each}", STRUCTURES[4]) for each in ("waiting", "held"))
 
-    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, log: TupleLog) -> TupleLog:
         rows = log.born
         code = self.parts.encode(memory, [normal(rows.rows.column(name)) for name in self.by], len(rows))
         place = self._places(memory, code)

@@ -95,9 +95,7 @@ class InputReader:
     def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
         """Take in a batch; `span` is that of the query's clock."""
         rows, _ = self.hold.step(memory, enter_rows(memory, self.given, batch, f"{self.name}.arrived"), span)
-        first = memory.number(f"{self.name}.sequence")
-        memory.put(f"{self.name}.sequence", first + len(rows))
-        number = np.arange(first, first + len(rows))
+        number = memory.next(f"{self.name}.sequence", len(rows))
         tuples = Tuples(rows.batch, rows.time, np.full(len(rows), LATEST), (number,))
         if self.incoming is None:
             return Taken(of_tuples(tuples), picked(rows.batch, slice(0, 0)))
@@ -234,17 +232,14 @@ class OrderedStream:
     def __init__(self, name: str, by: str) -> None:
         self.name, self.by = name, by
 
-    def step(self, memory: Memory, log: TupleLog) -> TupleLog:
+    def step(self, memory: Memory, span: Span, log: TupleLog) -> TupleLog:
         if self.by == "moment":
             return reorder(log, np.lexsort((by_columns(log.born), log.born.start)))
         born = log.born
         arrival, keys = self._keys(born)
         order = np.lexsort((*reversed(keys), born.start))
-        first = memory.number(self.name)
-        memory.put(self.name, first + len(born))
         born = born.at(order)
-        ids = (born.start, arrival[order], np.arange(first, first + len(born)))
-        return of_tuples(replace(born, ids=ids))
+        return of_tuples(replace(born, ids=(born.start, arrival[order], memory.next(self.name, len(born)))))
 
     def _keys(self, rows: Tuples) -> tuple[Ints, list[Ints]]:
         """Return the arrivals, and the keys that order tuples of equal time."""
@@ -301,7 +296,7 @@ class ReadAt:
         self.waiting = Waiting(f"{name}.waiting")
         self.slide = slide
 
-    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, log: TupleLog) -> TupleLog:
         start = (log.born.start // self.slide + 1) * self.slide - 1
         read = replace(log.born, start=start, end=start + self.slide)
         return self.waiting.step(memory, of_tuples(read), span.now)

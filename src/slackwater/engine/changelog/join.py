@@ -31,7 +31,7 @@ from slackwater.engine.columns.state import Memory
 from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.engine.expressions.functions import unified
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import Tree
+from slackwater.engine.plan import JoinLogs
 
 LONG = 1 << 61
 """Ticks: a longer lifetime is treated as endless."""
@@ -42,18 +42,9 @@ BEGAN = "began"
 class Joined:
     """One join of two inputs whose classes are `levels`."""
 
-    def __init__(
-        self,
-        name: str,
-        columns: Sequence[str],
-        on: Sequence[tuple[Tree, Tree]],
-        condition: Tree | None,
-        samples: tuple[Tuples, Tuples],
-        levels: tuple[int, int],
-    ) -> None:
-        self.columns = list(columns)
-        self.on = list(zip(*on, strict=True)) if on else [(), ()]
-        self.condition = condition
+    def __init__(self, name: str, node: JoinLogs, samples: Sequence[Tuples], levels: Sequence[int]) -> None:
+        self.columns, self.condition = list(node.columns), node.condition
+        self.on = list(zip(*node.on, strict=True)) if node.on else [(), ()]
         sides = [
             [evaluate(tree, sample.seen()) for tree in trees] for trees, sample in zip(self.on, samples, strict=True)
         ]
@@ -63,7 +54,7 @@ class Joined:
             LivingTuples(f"{name}.{side}", STRUCTURES[level]) for side, level in zip("lr", levels, strict=True)
         ]
 
-    def step(self, memory: Memory, left: TupleLog, right: TupleLog, span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, left: TupleLog, right: TupleLog) -> TupleLog:
         logs = [self._known(log, side) for side, log in enumerate((left, right))]
         codes = self._coded(memory, logs)
         one, two = (

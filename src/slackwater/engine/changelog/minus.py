@@ -37,7 +37,7 @@ class Without:
         ]
         self.shown = Shown(f"{name}.shown", [pa.int64()])
 
-    def step(self, memory: Memory, logs: Sequence[TupleLog], span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, *logs: TupleLog) -> TupleLog:
         members = self._members(memory, logs, span)
         size = self.codes.size(memory)
         happens = [self._happens(each, log) for each, log in zip(members, logs, strict=True)]
