@@ -31,7 +31,6 @@ from slackwater.engine.changelog.living import (
     START,
     STRUCTURES,
     LivingTuples,
-    numbers,
     tuples_of,
     with_code,
 )
@@ -45,7 +44,7 @@ from slackwater.engine.changelog.log import (
     reorder,
     together,
 )
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, ints, picked, valid
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, column, ints, picked, valid
 from slackwater.engine.columns.keys import Codes, normal, ranked
 from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.columns.state import Memory
@@ -281,7 +280,7 @@ class Waiting:
         begun = log.born.at(NO_INTS) if born is None else tuples_of(born)
         if ended is None:
             return TupleLog(begun, log.ended.at(NO_INTS), NO_INTS, NO_INTS)
-        return TupleLog(begun, tuples_of(ended), numbers(ended, CODE))
+        return TupleLog(begun, tuples_of(ended), column(ended, CODE))
 
     def _due(self, memory: Memory, name: str, clock: str, new: pa.RecordBatch, upto: int) -> pa.RecordBatch | None:
         due, store = memory.store(name, clock).add(new).due(upto - 1 if upto > EARLIEST else EARLIEST)

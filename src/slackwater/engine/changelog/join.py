@@ -18,12 +18,11 @@ from slackwater.engine.changelog.living import (
     STRUCTURES,
     LivingTuples,
     Members,
-    numbers,
     tuples_of,
     with_code,
 )
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
-from slackwater.engine.columns.arrays import Bools, Ints, picked, true, valid
+from slackwater.engine.columns.arrays import Bools, Ints, column, picked, true, valid
 from slackwater.engine.columns.keys import Codes, normal
 from slackwater.engine.columns.order import positions, sorted_within
 from slackwater.engine.columns.rows import Rows
@@ -141,7 +140,7 @@ def _pairs(one: Members, two: Members) -> tuple[Ints, Ints]:
 
 def _birth(members: Members) -> Ints:
     """Return the order in which members began: the column BEGAN if they have it, else the order of the store."""
-    return numbers(members.kept, BEGAN) if BEGAN in members.kept.schema.names else np.arange(len(members))
+    return column(members.kept, BEGAN) if BEGAN in members.kept.schema.names else np.arange(len(members))
 
 
 def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) -> tuple[Ints, Ints]:
@@ -149,9 +148,9 @@ def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) ->
     ones, twos = np.flatnonzero(some_left), np.flatnonzero(some_right)
     if not len(ones) or not len(twos):
         return ones[:0], twos[:0]
-    start, code = numbers(two.kept, START), two.code
+    start, code = column(two.kept, START), two.code
     twos = twos[sorted_within(code[twos], start[twos])]
-    begun = numbers(one.kept, START)[ones]
+    begun = column(one.kept, START)[ones]
     longest = int((two.until[twos].astype(np.float64) - start[twos]).max())
     earliest = begun - longest if longest < LONG else np.full(len(ones), int(start.min()) - 1)
     low = positions(code[twos], start[twos], one.code[ones], earliest)

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.log import Tuples, locate, no_tuples
-from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
+from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, column, picked, table
 from slackwater.engine.columns.segments import Store, aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
@@ -63,16 +63,11 @@ def tuples_of(kept: pa.RecordBatch) -> Tuples:
         for name, column in zip(kept.schema.names, kept.columns, strict=True)
         if name.startswith(COLUMN)
     }
-    return Tuples(table(payload), numbers(kept, START), numbers(kept, END), ids_of(kept))
-
-
-def numbers(kept: pa.RecordBatch, name: str) -> Ints:
-    column: Ints = kept.column(name).to_numpy()
-    return column
+    return Tuples(table(payload), column(kept, START), column(kept, END), ids_of(kept))
 
 
 def ids_of(kept: pa.RecordBatch) -> tuple[Ints, ...]:
-    return tuple(numbers(kept, name) for name in kept.schema.names if name.startswith(ID))
+    return tuple(column(kept, name) for name in kept.schema.names if name.startswith(ID))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +87,11 @@ class Members:
 
     @property
     def code(self) -> Ints:
-        return numbers(self.kept, CODE)
+        return column(self.kept, CODE)
 
     @property
     def end(self) -> Ints:
-        return numbers(self.kept, END)
+        return column(self.kept, END)
 
     @property
     def leaves(self) -> Bools:
@@ -147,9 +142,9 @@ class LivingTuples:
         ahead = store.next_of_each(CODE, np.ones(codes, np.bool_))
         pieces = [piece for piece in (gone, ahead) if piece is not None]
         kept = aligned([*pieces, new])
-        until = numbers(kept, END)
+        until = column(kept, END)
         members = Members(kept, kept.num_rows - new.num_rows, until, np.zeros(len(until), np.bool_), span.now)
-        memory.put_store(self.name, store.add(picked(new, numbers(new, END) >= span.now)))
+        memory.put_store(self.name, store.add(picked(new, column(new, END) >= span.now)))
         return members
 
     def of(self, memory: Memory, sample: Tuples, codes: Bools, span: Span) -> tuple[Tuples, Ints]:
@@ -157,16 +152,16 @@ class LivingTuples:
         every, there = self._there(memory, span)
         if every is None:
             return no_tuples(sample.rows.schema, len(sample.ids)), NO_INTS
-        code = numbers(every, CODE)
+        code = column(every, CODE)
         found = picked(every, there & codes[np.minimum(code, len(codes) - 1)] & (code < len(codes)))
-        return tuples_of(found), numbers(found, CODE)
+        return tuples_of(found), column(found, CODE)
 
     def _there(self, memory: Memory, span: Span) -> tuple[pa.RecordBatch | None, Bools]:
         """Return all rows of the store, and a mask of the rows that have not left."""
         every = memory.store(self.name, END).all()
         if every is None:
             return None, np.zeros(0, np.bool_)
-        there: Bools = numbers(every, END) >= span.before
+        there: Bools = column(every, END) >= span.before
         dead = self._dead(memory)
         if dead and len(dead[0]):
             place = locate(ids_of(every), dead)
@@ -174,7 +169,7 @@ class LivingTuples:
         return every, there
 
     def _members(self, kept: pa.RecordBatch, old: int, ended: tuple[Ints, ...], at: Ints, span: Span) -> Members:
-        until, negated = numbers(kept, END), np.zeros(kept.num_rows, np.bool_)
+        until, negated = column(kept, END), np.zeros(kept.num_rows, np.bool_)
         if self.structure.indexed and len(at):
             place = locate(ids_of(kept), ended)
             until = until.copy()

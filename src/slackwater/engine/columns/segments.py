@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, picked
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, column, picked
 from slackwater.engine.columns.order import ascending, stable
 
 MOST = 1 << 16
@@ -91,7 +91,7 @@ class Store:
             if not unseen.any():
                 break
             rows = self._read(segment)
-            codes: Ints = rows.column(code).to_numpy()
+            codes = column(rows, code)
             first = np.full(max(len(unseen), int(codes.max(initial=-1)) + 1), -1)
             first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last write wins, which is the first row
             take = np.flatnonzero(unseen & (first[: len(unseen)] >= 0))
@@ -168,8 +168,7 @@ class Store:
         return rows if ascending(clock) else picked(rows, stable(clock))
 
     def _clock(self, rows: pa.RecordBatch) -> Ints:
-        clock: Ints = rows.column(self.clock).to_numpy()
-        return clock
+        return column(rows, self.clock)
 
 
 def aligned(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:

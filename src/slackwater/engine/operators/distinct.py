@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, joined, picked, valid
+from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, column, joined, picked, valid
 from slackwater.engine.columns.keys import dense, normal
 from slackwater.engine.columns.order import counted, firsts, positions, sorted_within, stable
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import Distinct
-from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, ExitClock, Points, Shelf, column
+from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, ExitClock, Points, Shelf
 
 
 class DistinctCounts:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Bools, Ints, joined, picked, scattered, valid
+from slackwater.engine.columns.arrays import Bools, Ints, column, joined, picked, scattered, valid
 from slackwater.engine.columns.order import counted, firsts, in_sequence
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import End
@@ -24,7 +24,6 @@ from slackwater.engine.operators.entries import (
     Points,
     Queue,
     Shelf,
-    column,
     merged_runs,
 )
 

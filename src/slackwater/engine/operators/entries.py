@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, column, picked, table
 from slackwater.engine.columns.order import ascending, bounds, counted, firsts, positions, sorted_within
 from slackwater.engine.columns.segments import Store, Wanted, aligned
 from slackwater.engine.columns.state import Memory
@@ -142,11 +142,6 @@ def beyond(entries: pa.RecordBatch, clock: int | Ints) -> Bools:
     limit = clock if isinstance(clock, int) else clock[column(entries, PART)]
     left: Bools = column(entries, EXIT) > limit
     return left
-
-
-def column(entries: pa.RecordBatch, name: str) -> Ints:
-    array: Ints = entries.column(name).to_numpy()
-    return array
 
 
 def part_of(entries: pa.RecordBatch) -> Ints | None:
