@@ -84,7 +84,7 @@ class Counted:
         waiting = self.waiting.step(memory, new, (), NO_INTS, span, keep=False)
         held = self.held.step(memory, new.slice(0, 0), (), NO_INTS, span, keep=False)
         begun, begun_code, seen = self._begun(waiting, instants)
-        self.waiting.keep(memory, waiting, ~seen, span)
+        self.waiting.keep(memory, waiting, ~seen)
         old = tuples_of(held.kept)
         both, codes = together(old, begun), np.concatenate([held.code, begun_code])
         leave = self._leave(both, codes, instants)

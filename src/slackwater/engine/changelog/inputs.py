@@ -123,7 +123,8 @@ class Incoming:
         order = order[(begins | ends)[order]]
         touched = np.zeros(self.codes.size(memory), np.bool_)
         touched[code[order]] = True
-        old, old_code = self.living.of(memory, rows, touched, span)
+        living = self.living.step(memory, with_code(rows.at(NO_INTS), NO_INTS), (), NO_INTS, span, keep=False)
+        old, old_code = tuples_of(picked(living.kept, touched[living.code])), living.code[touched[living.code]]
         until = np.full(len(touched), EARLIEST)
         until[old_code] = old.end
         lives = begins & (rows.end > rows.start)

@@ -27,8 +27,7 @@ from slackwater.engine.columns.keys import Codes, normal
 from slackwater.engine.columns.order import positions, sorted_within
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.expressions.evaluate import evaluate
-from slackwater.engine.expressions.functions import unified
+from slackwater.engine.expressions.evaluate import evaluate, unified
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import JoinLogs
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.log import Tuples, locate, no_tuples
-from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, column, picked, table
-from slackwater.engine.columns.segments import Store, aligned
+from slackwater.engine.changelog.log import Tuples, locate
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, column, picked, table
+from slackwater.engine.columns.segments import OpenStore, Store, aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
 
@@ -79,8 +79,7 @@ class Members:
     until: Ints
     ended: Bools
     now: int
-    store: tuple[pa.RecordBatch | None, Bools] | None = None
-    """All rows of the store, and a mask of the old tuples among them."""
+    store: OpenStore | None = None
 
     def __len__(self) -> int:
         return len(self.until)
@@ -114,25 +113,20 @@ class LivingTuples:
         self, memory: Memory, new: pa.RecordBatch, ended: tuple[Ints, ...], at: Ints, span: Span, keep: bool = True
     ) -> Members:
         """Return all tuples that live at some time of the span, and keep those that live on unless `keep` is false."""
-        every, there = self._there(memory, span)
-        pieces = [new] if every is None else [picked(every, there), new]
-        kept = aligned(pieces)
+        opened = OpenStore(memory.store(self.name, END), lambda every: self._lives(memory, every, span))
+        kept = aligned([each for each in opened.with_new(new) if each.num_rows] or [new])
         members = self._members(kept, kept.num_rows - new.num_rows, ended, at, span)
-        members = replace(members, store=(every, there))
+        members = replace(members, store=opened)
         if keep:
-            self.keep(memory, members, ~members.leaves, span)
+            self.keep(memory, members, ~members.leaves)
         return members
 
-    def keep(self, memory: Memory, members: Members, stays: Bools, span: Span) -> None:
-        """Keep the members for which `stays` is true."""
-        every, there = members.store or self._there(memory, span)
-        store = memory.store(self.name, END)
-        if every is not None:
-            wanted = there.copy()
-            wanted[there] = stays[: members.old]
-            store = store.keep(every, wanted)
-            if self.structure.indexed:
-                self._remember(memory, store, picked(every, there & ~wanted))
+    def keep(self, memory: Memory, members: Members, stays: Bools) -> None:
+        """Keep the members for which `stays` is true. They are those that `step` returned."""
+        assert members.store is not None  # noqa: S101
+        store = members.store.keep(stays)
+        if self.structure.indexed and members.store.old is not None:
+            self._remember(memory, store, picked(members.store.old, ~stays[: members.old]))
         memory.put_store(self.name, store.add(picked(members.kept.slice(members.old), stays[members.old :])))
 
     def due(self, memory: Memory, new: pa.RecordBatch, codes: int, span: Span) -> Members:
@@ -147,26 +141,14 @@ class LivingTuples:
         memory.put_store(self.name, store.add(picked(new, column(new, END) >= span.now)))
         return members
 
-    def of(self, memory: Memory, sample: Tuples, codes: Bools, span: Span) -> tuple[Tuples, Ints]:
-        """Return the live tuples of some codes, and the code of each."""
-        every, there = self._there(memory, span)
-        if every is None:
-            return no_tuples(sample.rows.schema, len(sample.ids)), NO_INTS
-        code = column(every, CODE)
-        found = picked(every, there & codes[np.minimum(code, len(codes) - 1)] & (code < len(codes)))
-        return tuples_of(found), column(found, CODE)
-
-    def _there(self, memory: Memory, span: Span) -> tuple[pa.RecordBatch | None, Bools]:
-        """Return all rows of the store, and a mask of the rows that have not left."""
-        every = memory.store(self.name, END).all()
-        if every is None:
-            return None, np.zeros(0, np.bool_)
+    def _lives(self, memory: Memory, every: pa.RecordBatch, span: Span) -> Bools:
+        """Return a mask of the rows that have not left."""
         there: Bools = column(every, END) >= span.before
         dead = self._dead(memory)
         if dead and len(dead[0]):
             place = locate(ids_of(every), dead)
             there[place[place >= 0]] = False
-        return every, there
+        return there
 
     def _members(self, kept: pa.RecordBatch, old: int, ended: tuple[Ints, ...], at: Ints, span: Span) -> Members:
         until, negated = column(kept, END), np.zeros(kept.num_rows, np.bool_)

@@ -171,6 +171,27 @@ class Store:
         return column(rows, self.clock)
 
 
+class OpenStore:
+    """A store that is read as a whole. `old` has the rows that are there, of which a segment may contain others."""
+
+    def __init__(self, store: Store, there: Wanted) -> None:
+        self.store, self._every = store, store.all()
+        self._there = np.zeros(0, np.bool_) if self._every is None else there(self._every)
+        self.old = None if self._every is None else picked(self._every, self._there)
+
+    def with_new(self, new: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """Return old and new rows, as one or two record batches."""
+        return [new] if self.old is None else [self.old, new]
+
+    def keep(self, stays: Bools) -> Store:
+        """Return the store with those of the old rows for which the mask is true; more values of it are ignored."""
+        if self._every is None:
+            return self.store
+        wanted = self._there.copy()
+        wanted[self._there] = stays[: np.count_nonzero(self._there)]
+        return self.store.keep(self._every, wanted)
+
+
 def aligned(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Return the concatenation of batches. A numeric column that a batch lacks is 0 there."""
     if len(batches) == 1:

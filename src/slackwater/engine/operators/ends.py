@@ -12,7 +12,7 @@ import pyarrow as pa
 from slackwater.engine.columns.arrays import Bools, Ints, column, joined, picked, scattered, valid
 from slackwater.engine.columns.order import counted, firsts, in_sequence
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.calls import End
+from slackwater.engine.operators.calls import EndValue
 from slackwater.engine.operators.entries import (
     ARRIVAL,
     CODE,
@@ -33,7 +33,7 @@ VALUE = "value"
 class Ends:
     """The value of the first or last row of each window."""
 
-    def __init__(self, name: str, source: End, mixed: bool) -> None:
+    def __init__(self, name: str, source: EndValue, mixed: bool) -> None:
         self.name, self.source, self.mixed = name, source, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -69,7 +69,7 @@ class Ends:
             place = np.where(held, high - 1 if self.source.last else low, 0)
             source = layout.order[place] if len(layout.order) else place
             found = joined([piece.column(VALUE) for piece in pieces]).take(pa.array(source, mask=~held))
-        shelf.keep(shelf.live(new) & self._edges(layout, pieces), new)
+        shelf.put(shelf.live(new) & self._edges(layout, pieces), new)
         return found
 
     def _edges(self, layout: Layout, pieces: list[pa.RecordBatch]) -> Bools:

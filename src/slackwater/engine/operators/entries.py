@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, column, picked, table
 from slackwater.engine.columns.order import ascending, bounds, counted, firsts, positions, sorted_within
-from slackwater.engine.columns.segments import Store, Wanted, aligned
+from slackwater.engine.columns.segments import OpenStore, Store, Wanted, aligned
 from slackwater.engine.columns.state import Memory
 
 CODE, ENTER, EXIT, PART = "code", "enter", "exit", "part"
@@ -84,34 +84,22 @@ class ExitClock:
         return self.resolve(column(entries, EXIT), part_of(entries))
 
 
-class Shelf:
+class Shelf(OpenStore):
     """The entries of a store that is read as a whole: those that had not left before this batch."""
 
     def __init__(self, memory: Memory, name: str, clock: ExitClock) -> None:
         self._memory, self._name, self._clock = memory, name, clock
-        self._store = memory.store(name, EXIT)
-        self._every = self._store.all()
-        self._there = np.empty(0, np.bool_) if self._every is None else clock.was_live(self._every)
-        self.old = None if self._every is None else picked(self._every, self._there)
-
-    def with_new(self, new: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """Return old and new entries, as one or two record batches."""
-        return [new] if self.old is None else [self.old, new]
+        super().__init__(memory.store(name, EXIT), clock.was_live)
 
     def live(self, new: pa.RecordBatch) -> Bools:
         """Return a mask of the old and new entries that stay."""
         return np.concatenate([self._clock.is_live(piece) for piece in self.with_new(new)])
 
-    def keep(self, mask: Bools, new: pa.RecordBatch) -> None:
+    def put(self, mask: Bools, new: pa.RecordBatch) -> None:
         """Keep the old and new entries for which the mask is true."""
-        before = len(mask) - new.num_rows
-        store = self._store
-        if self._every is not None:
-            wanted = self._there.copy()
-            wanted[self._there] = mask[:before]
-            store = store.keep(self._every, wanted)
         kept = [name for name in new.schema.names if name not in (ENTER, AT)]
-        self._memory.put_store(self._name, store.add(picked(new.select(kept), mask[before:])))
+        added = picked(new.select(kept), mask[len(mask) - new.num_rows :])
+        self._memory.put_store(self._name, self.keep(mask).add(added))
 
 
 class Queue(Shelf):
@@ -122,11 +110,11 @@ class Queue(Shelf):
 
     def __init__(self, memory: Memory, name: str, clock: ExitClock, points: Points) -> None:
         self._memory, self._name, self._clock = memory, name, clock
-        gone, self._store = clock.expire(memory.store(name, EXIT))
+        gone, self.store = clock.expire(memory.store(name, EXIT))
         self._every = None
         wanted = np.zeros(int(points.code.max(initial=-1)) + 1, np.bool_)
         wanted[points.code] = True
-        front = [piece for piece in (gone, self._store.next_of_each(CODE, wanted)) if piece is not None]
+        front = [piece for piece in (gone, self.store.next_of_each(CODE, wanted)) if piece is not None]
         self.old = aligned(front) if front else None
 
 

@@ -16,7 +16,7 @@ from slackwater.engine.columns.arrays import Bools, Index, Ints, ints, joined, p
 from slackwater.engine.columns.keys import dense, from_ordinals, ordinals, ranked
 from slackwater.engine.columns.order import counted
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.calls import Extreme
+from slackwater.engine.operators.calls import ExtremeValue
 from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, merged_runs
 
 VALUE = "value"
@@ -25,7 +25,7 @@ VALUE = "value"
 class Extremes:
     """The greatest or the least value of each window."""
 
-    def __init__(self, name: str, source: Extreme, mixed: bool) -> None:
+    def __init__(self, name: str, source: ExtremeValue, mixed: bool) -> None:
         self.name, self.source, self.mixed = name, source, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -54,7 +54,7 @@ class Extremes:
             low, high = layout.windows(points)
             found = back(greatest(line, low, high), high > low)
         live = shelf.live(new)
-        shelf.keep(live & _standing(layout, line, live), new)
+        shelf.put(live & _standing(layout, line, live), new)
         return found
 
 

@@ -209,7 +209,7 @@ class WindowRelation:
         start = np.clip(enter, first, end)
         stop = np.clip(schedule.clock.exits(every), start, end)
         place, ordinal = spread(start, stop - start)
-        shelf.keep(shelf.live(new), new)
+        shelf.put(shelf.live(new), new)
         return unpacked(picked(every, place)), ordinal
 
 
