@@ -196,25 +196,17 @@ def compressed(log: TupleLog, now: int | Ints) -> TupleLog:
     lives = log.born.end >= until_born
     lives[of[~before]] = False
     begun, told = np.flatnonzero(lives), np.flatnonzero(before & (log.ended.end >= until_ended))
-    if _meet(log.born, begun, log.ended, told):
-        begun, told = _different(log.born, begun, log.ended, told)
+    begun, told = _different(log.born, begun, log.ended, told)
     return TupleLog(log.born.at(begun), log.ended.at(told), log.at[told], of[told])
-
-
-def _meet(born: Tuples, begun: Index, ended: Tuples, told: Index) -> bool:
-    """Return whether a begun and an ended tuple may be equal, by a hash of the bound and one column. Mostly none is."""
-    line = np.concatenate([_mixed(born, begun, 1), _mixed(ended, told, 1)])
-    line.sort()
-    return bool((line[1:] == line[:-1]).any())
 
 
 def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[Index, Index]:
     """Return the begun and the ended tuples that have no equal counterpart, in columns and bound, on the other side."""
-    width = born.rows.num_columns
-    one, two = _mixed(born, begun, width), _mixed(ended, told, width)
-    some, others = np.flatnonzero(np.isin(one, two)), np.flatnonzero(np.isin(two, one))
+    one, two = _mixed(born, begun), _mixed(ended, told)
+    some = np.flatnonzero(np.isin(one, two))
     if not len(some):
         return begun, told
+    others = np.flatnonzero(np.isin(two, one))
     code = _same(born.at(begun[some]), ended.at(told[others]))
     one, two = code[: len(some)], code[len(some) :]
     size = int(code.max()) + 1
@@ -225,18 +217,13 @@ def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[
     return np.delete(begun, came), np.delete(told, gone)
 
 
-def _mixed(tuples: Tuples, places: Index, most: int) -> Ints:
-    """Return a hash of the bound and the last `most` integer columns of each row. Equal tuples have equal hashes."""
+def _mixed(tuples: Tuples, places: Index) -> Ints:
+    """Return a hash of the bound and the integer columns of each row. Equal tuples have equal hashes."""
     mixed: Ints = tuples.end[places]
-    for place in range(tuples.rows.num_columns - 1, -1, -1):
-        if not most:
-            break
-        column = tuples.rows.column(place)
+    for column in tuples.rows.columns:
         if pa.types.is_integer(column.type):
-            numbers = column if not column.null_count else column.fill_null(0)
             mixed *= ODD  # integer arrays wrap silently, as intended here
-            mixed += numbers.to_numpy()[places]
-            most -= 1
+            mixed += column.fill_null(0).to_numpy()[places]
     return mixed
 
 
