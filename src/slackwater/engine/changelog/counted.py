@@ -29,7 +29,7 @@ from slackwater.engine.changelog.living import (
     tuples_of,
     with_code,
 )
-from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, located, of_tuples, together
 from slackwater.engine.columns.arrays import LATEST, NO_INTS, Bools, Index, Ints, column, scattered, table
 from slackwater.engine.columns.keys import Codes, Parts, normal, numbered_within
 from slackwater.engine.columns.order import bounds, counted, firsts, positions
@@ -187,7 +187,7 @@ class TurnStreams:
         memory.put_store(name, store)
         if due is None:
             return of_tuples(rows)
-        return TupleLog(rows, tuples_of(due), first + np.searchsorted(times, column(due, CODE)))
+        return located(rows, tuples_of(due), first + np.searchsorted(times, column(due, CODE)))
 
 
 def by_time(log: TupleLog, times: Ints, span: Span) -> TupleLog:

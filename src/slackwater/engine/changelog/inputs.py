@@ -39,6 +39,7 @@ from slackwater.engine.changelog.log import (
     Tuples,
     handed_log,
     in_order,
+    located,
     no_tuples,
     of_tuples,
     reorder,
@@ -279,9 +280,7 @@ class Waiting:
         born = self._due(memory, f"{self.name}.born", START, with_code(log.born, log.born.start), upto)
         ended = self._due(memory, f"{self.name}.ended", CODE, with_code(log.ended, log.at), upto)
         begun = log.born.at(NO_INTS) if born is None else tuples_of(born)
-        if ended is None:
-            return TupleLog(begun, log.ended.at(NO_INTS), NO_INTS, NO_INTS)
-        return TupleLog(begun, tuples_of(ended), column(ended, CODE))
+        return of_tuples(begun) if ended is None else located(begun, tuples_of(ended), column(ended, CODE))
 
     def _due(self, memory: Memory, name: str, clock: str, new: pa.RecordBatch, upto: int) -> pa.RecordBatch | None:
         due, store = memory.store(name, clock).add(new).due(upto - 1 if upto > EARLIEST else EARLIEST)

@@ -80,7 +80,7 @@ class Joined:
     def _known(self, log: TupleLog, side: int) -> TupleLog:
         """Return the tuples whose key has no NULL: others match nothing."""
         born, ended = (self._whole(each, side) for each in (log.born, log.ended))
-        return TupleLog(log.born.at(born), log.ended.at(ended), log.at[ended])
+        return log.only(born, ended)
 
     def _whole(self, tuples: Tuples, side: int) -> Bools:
         whole = np.ones(len(tuples), np.bool_)

@@ -19,7 +19,7 @@ from slackwater.engine.changelog.inputs import OrderedStream, ReadAt, placed
 from slackwater.engine.changelog.join import Joined
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
 from slackwater.engine.changelog.minus import Without
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Ints, table, true
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, table, true
 from slackwater.engine.columns.rows import ROW_TIME
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.columns.types import arrow_type
@@ -101,7 +101,7 @@ def refuse_marks(nodes: Sequence[Node]) -> None:
 def limit_lifetimes(log: TupleLog, length: int) -> TupleLog:
     """Return the tuples with lifetimes of at most `length`: [t, t + length)."""
     born, ended = _shortened(log.born, length), _shortened(log.ended, length)
-    return _only(TupleLog(born, ended, log.at, log.of), None, log.at < ended.end)
+    return TupleLog(born, ended, log.at, log.of).only(None, log.at < ended.end)
 
 
 def _shortened(tuples: Tuples, length: int) -> Tuples:
@@ -118,22 +118,7 @@ def as_stream(log: TupleLog, lifetime: int | None) -> TupleLog:
 
 def filter_log(log: TupleLog, condition: Tree) -> TupleLog:
     """Return the tuples for which the condition is true, and the negatives of those."""
-    return _only(log, _holds(log.born, condition), _holds(log.ended, condition))
-
-
-def _holds(tuples: Tuples, condition: Tree) -> Bools:
-    return true(evaluate(condition, tuples.seen()))
-
-
-def _only(log: TupleLog, born: Bools | None, ended: Bools) -> TupleLog:
-    """Return the tuples that begin and that are ended for which the masks are true; None keeps all that begin."""
-    of = None if log.of is None else log.of[ended]
-    if born is None:
-        return TupleLog(log.born, log.ended.at(ended), log.at[ended], of)
-    if of is not None and not born.all():
-        place = np.append(np.cumsum(born) - 1, -1)
-        of = place[of]
-    return TupleLog(log.born.at(born), log.ended.at(ended), log.at[ended], of)
+    return log.only(*(true(evaluate(condition, tuples.seen())) for tuples in (log.born, log.ended)))
 
 
 def project_log(log: TupleLog, items: Sequence[NamedTree]) -> TupleLog:
@@ -158,9 +143,7 @@ def unite(left: TupleLog, right: TupleLog) -> TupleLog:
     width = max(len(left.born.ids), len(right.born.ids))
     born = together(_sided(left.born, 0, width, left.born), _sided(right.born, 1, width, left.born))
     ended = together(_sided(left.ended, 0, width, left.born), _sided(right.ended, 1, width, left.born))
-    of = None
-    if left.of is not None and right.of is not None:
-        of = np.concatenate([left.of, np.where(right.of < 0, -1, right.of + len(left.born))])
+    of = np.concatenate([left.of, np.where(right.of < 0, -1, right.of + len(left.born))])
     return in_order(TupleLog(born, ended, np.concatenate([left.at, right.at]), of))
 
 
