@@ -61,10 +61,11 @@ class ChangelogKernel:
         self.net = net
         self.profile = check_profile(profile)
         self.upserts = check_upserts(upserts, self.query.root.edge.key)
-        self.read = {node.input for node in query.nodes if isinstance(node, Source)}
+        read = {node.input for node in query.nodes if isinstance(node, Source)}
         self.readers: dict[str, InputReader | HandedReader] = {
             name: HandedReader(given) if given.ids else InputReader(f"in.{name}", given)
             for name, given in self.query.inputs.items()
+            if name in read
         }
         self.operators = Operators(self.query, {name: reader.sample for name, reader in self.readers.items()})
         meetings = map(meeting_of, query.nodes)
@@ -125,12 +126,9 @@ class ChangelogKernel:
     def _read_batch(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> dict[str | int, Taken]:
         """Return the result of each reader for the batch: streams by name, then chains by the id of their node."""
         taken: dict[str | int, Taken] = {}
-        streams = [(name, reader) for name, reader in self.readers.items() if name in self.read]
-        sources: list[tuple[str | int, InputReader | HandedReader | ChainReader]] = [
-            *streams,
-            *self.operators.chains.items(),
-        ]
-        for source, reader in sources:
+        readers: list[tuple[str | int, InputReader | HandedReader | ChainReader]]
+        readers = [*self.readers.items(), *self.operators.chains.items()]
+        for source, reader in readers:
             name = self._input(source)
             none = pa.RecordBatch.from_pylist([], self.query.inputs[name].schema)
             taken[source] = reader.step(memory, batches.get(name, none), span)

@@ -24,7 +24,7 @@ from slackwater.engine.operators.entries import (
     Points,
     Queue,
     Shelf,
-    merged_runs,
+    runs_of,
 )
 
 VALUE = "value"
@@ -49,9 +49,9 @@ class Ends:
         if not entries.num_rows:
             return entries
         entries = sequenced(entries)
-        order, starts = merged_runs(entries)
-        edge = np.append(starts[1:], len(order)) - 1 if self.source.last else starts
-        return picked(entries, order[edge])
+        order, starts = runs_of(entries)
+        edge = np.append(starts[1:], entries.num_rows) - 1 if self.source.last else starts
+        return picked(entries, edge if order is None else order[edge])
 
     def step(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points) -> pa.Array | None:
         """Return the values at the points, and keep the entries that can still be first or last."""

@@ -180,14 +180,11 @@ class Layout:
         return np.repeat(ends, ends - starts)
 
 
-def merged_runs(entries: pa.RecordBatch) -> tuple[Index, Index]:
-    """Return the order that groups entries that enter and leave together, and the start of each run."""
-    order, starts = runs_of(entries)
-    return np.arange(entries.num_rows) if order is None else order, starts
-
-
 def runs_of(entries: pa.RecordBatch) -> tuple[Index | None, Index]:
-    """Return the result of `merged_runs`, with None for the order if the entries are grouped already."""
+    """Return the order that groups entries that enter and leave together, and the start of each run.
+
+    The order is None if the entries are grouped already.
+    """
     code, enter, exits = (column(entries, name) for name in (CODE, ENTER, EXIT))
     if ascending(code) and ascending(exits) and ascending(enter):
         return None, np.flatnonzero(firsts(code, exits, enter))

@@ -17,7 +17,7 @@ from slackwater.engine.columns.keys import dense, from_ordinals, ordinals, ranke
 from slackwater.engine.columns.order import counted
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import ExtremeValue
-from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, merged_runs
+from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, runs_of
 
 VALUE = "value"
 
@@ -38,8 +38,8 @@ class Extremes:
         if not entries.num_rows:
             return entries
         rank, back = comparable(entries.column(VALUE), self.source.least)
-        order, starts = merged_runs(entries)
-        best = np.maximum.reduceat(rank[order], starts)
+        order, starts = runs_of(entries)
+        best = np.maximum.reduceat(rank if order is None else rank[order], starts)
         return table(heads(entries, order, starts) | {VALUE: back(best, np.ones(len(best), np.bool_))})
 
     def step(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points) -> pa.Array | None:
