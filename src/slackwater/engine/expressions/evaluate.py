@@ -142,8 +142,9 @@ def unified(columns: Sequence[pa.Array]) -> list[pa.Array]:
         target = next((kind for kind in kinds if pa.types.is_timestamp(kind) and kind.tz), pa.timestamp("us"))
     else:
         listed = ", ".join(sorted(map(str, kinds)))
-        message = f"values of {listed} cannot stand together"
-        raise QueryError("SW-351", message, hint="cast one to the type of the other")
+        raise QueryError(
+            "SW-351", f"values of {listed} cannot stand together", hint="cast one to the type of the other"
+        )
     return [column.cast(target) for column in columns]
 
 
