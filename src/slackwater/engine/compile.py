@@ -149,12 +149,15 @@ def _count_steps(steps: Sequence[Step]) -> int:
 
 def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
     match steps:
-        case [WindowStep() as window, *inner, AggregateStep() as aggregate]:
-            return _grouped(name, window, inner, aggregate, sample, numbered)
-        case [WindowStep() as window, *inner, DistinctStep()]:
-            return _grouped(name, window, inner, _of_all_columns(inner, sample), sample, numbered)
+        case [WindowStep() as window, *inner, AggregateStep() | DistinctStep() as last]:
+            aggregate = last if isinstance(last, AggregateStep) else _of_all_columns(inner, sample)
+            if at_every_row(window):
+                return RowWindow(name, window, inner, aggregate, sample, numbered)
+            return WindowGroups(name, window, inner, aggregate, sample)
         case [WindowStep() as window, *inner]:
-            return _rows(name, window, inner, sample, numbered)
+            if at_every_row(window):
+                return RowStream(name, window, inner, sample, numbered)
+            return WindowRows(name, window, inner, sample)
         case [FilterStep() | ProjectStep(), *_]:
             return RowWise(steps)
         case [FrequencyStep(strict=True) as frequency]:
@@ -179,17 +182,3 @@ def _of_all_columns(inner: Sequence[Step], sample: Rows) -> AggregateStep:
     """Return DISTINCT over a window as an aggregate: grouped by all columns, without calls."""
     schema = apply_steps(inner, sample).batch.schema
     return AggregateStep(tuple(NamedTree(name, ("column", name)) for name in schema.names), ())
-
-
-def _grouped(
-    name: str, window: WindowStep, inner: Sequence[Step], aggregate: AggregateStep, sample: Rows, numbered: bool
-) -> RowOperator:
-    if at_every_row(window):
-        return RowWindow(name, window, inner, aggregate, sample, numbered)
-    return WindowGroups(name, window, inner, aggregate, sample)
-
-
-def _rows(name: str, window: WindowStep, inner: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
-    if at_every_row(window):
-        return RowStream(name, window, inner, sample, numbered)
-    return WindowRows(name, window, inner, sample)

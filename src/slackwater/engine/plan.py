@@ -178,16 +178,6 @@ class Chain:
         return tuple(place for place, step in enumerate(self.steps) if isinstance(step, Compute))
 
 
-@dataclass(frozen=True, slots=True)
-class Boundaries:
-    """A chain over the stream `input` whose answers come at the boundaries of a `slide`, each until the next."""
-
-    input: str
-    chain: Chain
-    slide: int
-    key: tuple[str, ...] | None
-
-
 # trees
 
 
@@ -377,7 +367,7 @@ class EnginePlan:
         return [node for tree in (self.root, *self.beside) for node in walk(tree)]
 
 
-Plan: TypeAlias = Chain | Boundaries | EnginePlan
+Plan: TypeAlias = Chain | EnginePlan
 
 
 def children(node: Node) -> tuple[Node, ...]:
@@ -486,7 +476,7 @@ def columns_after(names: list[str], steps: tuple[Step, ...]) -> list[str]:
 
 _NAMES: dict[type, str] = {Size: "Length", NamedTree: "Item", EnginePlan: "Query"} | {
     each: each.__name__.removesuffix("Step").removesuffix("Logs")
-    for each in (*(Input, Call, Edge, Chain, Boundaries), *Step.__args__, *Node.__args__)
+    for each in (*(Input, Call, Edge, Chain), *Step.__args__, *Node.__args__)
 }
 """The names of records in texts. They must not change: a checkpoint keeps the digest of its plan's text."""
 _RECORDS = {name: each for each, name in _NAMES.items()}

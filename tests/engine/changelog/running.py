@@ -11,7 +11,7 @@ import pyarrow as pa
 from tests.engine.running import plain_rows, through_bytes
 
 from slackwater.algebra.nodes import Plan, Scan, walk
-from slackwater.engine.changelog.kernel import BoundaryChain, Kernel, changelog_kernel
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.log import TupleLog
 from slackwater.engine.columns.arrays import LATEST
 from slackwater.engine.columns.state import State
@@ -57,10 +57,10 @@ def given_by(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True) -> list[
 
 def ran(plan: Plan, feeds: Mapping[str, Feed], flush: bool = True, **options: Any) -> Ran:
     """Return the output of a plan's kernel over feeds."""
-    return run(changelog_kernel(changes_of(plan), **options), given_by(plan, feeds, flush))
+    return run(ChangelogKernel(changes_of(plan), **options), given_by(plan, feeds, flush))
 
 
-def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
+def run(kernel: ChangelogKernel, batches: Sequence[Given], stored: bool = True) -> Ran:
     """Return the output of a kernel; with `stored`, the state goes through bytes after every batch."""
     made, state = Ran(), kernel.init()
     numbers: dict[tuple[int, ...], int] = {}
@@ -78,8 +78,8 @@ def run(kernel: Kernel, batches: Sequence[Given], stored: bool = True) -> Ran:
     return made
 
 
-def record_batch(kernel: Kernel, name: str, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
-    schema = kernel.chain.chain.input.schema if isinstance(kernel, BoundaryChain) else kernel.query.inputs[name].schema
+def record_batch(kernel: ChangelogKernel, name: str, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    schema = kernel.query.inputs[name].schema
     return pa.RecordBatch.from_pylist([{column: row.get(column) for column in schema.names} for row in rows], schema)
 
 

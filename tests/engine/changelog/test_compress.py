@@ -16,7 +16,7 @@ from tests.engine.changelog.running import given_by, record_batch
 from tests.engine.running import plain_rows
 
 from slackwater.engine.changelog.kernel import ChangelogKernel
-from slackwater.engine.changelog.log import TupleLog, Tuples, compressed
+from slackwater.engine.changelog.log import TupleLog, Tuples, compressed, located
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.testing.plans import Case
 
@@ -90,7 +90,7 @@ def tuples(*given: tuple[str, int, int, int]) -> Tuples:
 
 
 def log(born: Tuples, ended: Tuples, *at: int) -> TupleLog:
-    return TupleLog(born, ended, np.array(at, np.int64))
+    return located(born, ended, np.array(at, np.int64))
 
 
 NOTHING = tuples()

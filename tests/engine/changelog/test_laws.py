@@ -18,7 +18,7 @@ from tests.semantics.endings import ended
 
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode, Scan, walk
-from slackwater.engine.changelog.kernel import changelog_kernel
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.columns import segments
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError
@@ -171,7 +171,7 @@ def told(found: Ran) -> list[tuple[Any, ...]]:
 @given(data=st.data())
 def test_any_cut_into_batches_gives_the_same_changelog(data: st.DataObject):
     case = data.draw(st.one_of(*KINDS.values()))
-    kernel, batches = changelog_kernel(changes_of(case.plan)), given_by(case.plan, case.feeds)
+    kernel, batches = ChangelogKernel(changes_of(case.plan)), given_by(case.plan, case.feeds)
     assert told(run(kernel, batches)) == told(run(kernel, data.draw(cut(batches))))
 
 
@@ -191,7 +191,7 @@ def test_the_size_of_segments_does_not_matter(case: Case):
 @given(case=KINDS["compositions"])
 def test_a_step_leaves_the_state_before_it_alone(case: Case):
     """A batch may be run again from the same state, after a failure."""
-    kernel, batches = changelog_kernel(changes_of(case.plan)), given_by(case.plan, case.feeds)
+    kernel, batches = ChangelogKernel(changes_of(case.plan)), given_by(case.plan, case.feeds)
     states = run(kernel, batches, stored=False).states
     before = [{name: state.piece(name) for name in state.names()} for state in states]
     again = run(kernel, batches, stored=False).states

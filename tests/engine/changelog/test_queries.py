@@ -9,7 +9,7 @@ from tests.engine.changelog.tuples import TUPLES
 from tests.law_cases import law_cases
 from tests.semantics.endings import ended
 
-from slackwater.engine.changelog.kernel import ChangelogKernel, changelog_kernel
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.partitioning import partitioning
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError
@@ -217,7 +217,7 @@ QUERIES = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
-    kernel, count = changelog_kernel(changes_of(plan)), 0
+    kernel, count = ChangelogKernel(changes_of(plan)), 0
     for seed in range(law_cases(6)):
         feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=30)
         feeds = ended(plan, feeds) if seed % 2 else feeds  # every lifetime ends by itself, or a flush ends it
@@ -230,7 +230,7 @@ def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
 @pytest.mark.parametrize("name", QUERIES)
 def test_rows_that_come_one_by_one_give_the_same(name: str):
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
-    kernel = changelog_kernel(changes_of(plan))
+    kernel = ChangelogKernel(changes_of(plan))
     feeds = make_feeds(Seeded(1), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14)
     batches = given_by(plan, ended(plan, feeds))
     assert told(run(kernel, one_by_one(batches))) == told(run(kernel, batches))
@@ -264,7 +264,7 @@ def test_what_waits_is_part_of_the_state():
     """A state that goes through bytes after every batch yields what one does that stays in memory."""
     plan = bind_query(f"{QUERIES['sampled beside a changelog']} EMIT CHANGES", CATALOG)
     feeds = ended(plan, make_feeds(Seeded(3), STREAMS, punctuation="trailing", unit=SECOND, max_rows=14))
-    kernel, batches = changelog_kernel(changes_of(plan)), given_by(plan, feeds)
+    kernel, batches = ChangelogKernel(changes_of(plan)), given_by(plan, feeds)
     assert run(kernel, batches, stored=True).changes == run(kernel, batches, stored=False).changes
 
 

@@ -27,7 +27,7 @@ from slackwater.engine.columns.state import Memory
 from slackwater.engine.columns.types import known_type
 from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.engine.numbers.tally import ROWS, Tally, tally
-from slackwater.engine.operators.calls import Calls, Distinct, End, Extreme, Source
+from slackwater.engine.operators.calls import Calls, DistinctValues, EndValue, ExtremeValue, ValueSource
 from slackwater.engine.operators.extremes import comparable
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Call, NamedTree
@@ -54,7 +54,7 @@ class GroupedAggregate:
         self.shown = Shown(f"{name}.shown", self.calls.types)
         self.names = [*(item.name for item in group), *(call.name for call in calls)]
 
-    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, log: TupleLog) -> TupleLog:
         members = self._members(memory, log, span)
         size = self.codes.size(memory)
         new = np.arange(members.old, len(members))
@@ -69,7 +69,7 @@ class GroupedAggregate:
         made = self._log(memory, *self.shown.step(memory, results, size))
         if not self.structure.expires and self.calls.sources:
             needed = np.logical_or.reduce([view.needed(source) for source in self.calls.sources])
-            self.living.keep(memory, members, needed, span)
+            self.living.keep(memory, members, needed)
         self._forget(memory, left)
         return made
 
@@ -79,7 +79,7 @@ class GroupedAggregate:
         keys = [normal(evaluate(item.tree, rows)) for item in self.items]
         code = self.codes.encode(memory, keys, len(rows))
         arguments = self.calls.evaluated(rows)
-        if any(isinstance(source, End) for source in self.calls.sources):
+        if any(isinstance(source, EndValue) for source in self.calls.sources):
             arguments[NUMBER] = pa.array(memory.next(f"{self.name}.began", len(rows)))
         given = log.born
         ids = given.ids if self.structure.indexed else ()
@@ -156,17 +156,17 @@ class GroupMembers:
         """Return at each point the latest bound of the live members."""
         return self.stretches.best(self.members.end)
 
-    def at(self, source: Source) -> tuple[pa.Array, Ints]:
+    def at(self, source: ValueSource) -> tuple[pa.Array, Ints]:
         """Return for each point the value of a source, and its bound."""
-        if isinstance(source, Distinct):
+        if isinstance(source, DistinctValues):
             return self._distinct(source)
         member, bound = self._chosen(*self._ranks(source))
         return self.members.column(source.argument).take(pa.array(member, mask=member < 0)), bound
 
-    def needed(self, source: Source) -> Bools:
+    def needed(self, source: ValueSource) -> Bools:
         """Return a mask of the members that a source needs if no member ever ends."""
         needed = np.zeros(len(self.members), np.bool_)
-        if isinstance(source, Distinct):
+        if isinstance(source, DistinctValues):
             columns = [pa.array(self.members.code), *(normal(self.members.column(name)) for name in source.arguments)]
             needed[dense(columns)[1]] = True
             for name in source.arguments:
@@ -177,13 +177,13 @@ class GroupMembers:
         needed[places[last_of_each(self.members.code[places], keys[0][places])]] = True
         return needed
 
-    def _ranks(self, source: Extreme | End) -> tuple[Bools, list[Ints]]:
+    def _ranks(self, source: ExtremeValue | EndValue) -> tuple[Bools, list[Ints]]:
         """Return a mask of the members that count, and the keys by which the greatest of them decides.
 
         Of equal extremes, the one that ends last decides.
         """
         known = self.known(source.argument)
-        if isinstance(source, End):
+        if isinstance(source, EndValue):
             number = self.members.column(NUMBER).to_numpy()
             return known if source.skips else np.ones_like(known), [number if source.last else ~number]
         values, rank = self.members.column(source.argument), np.zeros(len(known), np.int64)
@@ -204,7 +204,7 @@ class GroupMembers:
         member = np.where(there, order[np.where(there, found, 0)], -1)
         return member, np.where(there, self.members.end[member], LATEST)
 
-    def _distinct(self, source: Distinct) -> tuple[pa.Array, Ints]:
+    def _distinct(self, source: DistinctValues) -> tuple[pa.Array, Ints]:
         """Count values: one is present as long as lifetimes of its tuples overlap or meet."""
         size = self.stretches.size
         places, value = self._values(source)
@@ -221,7 +221,7 @@ class GroupMembers:
         bound = best(low[some], stop[some], ~until[some], size)
         return pa.array(np.cumsum(change)[:size]), np.where(bound == NOTHING, LATEST, ~bound)
 
-    def _values(self, source: Distinct) -> tuple[Ints, Ints]:
+    def _values(self, source: DistinctValues) -> tuple[Ints, Ints]:
         """Return the members without NULLs, by value, then start; and a number for each pair of group and value."""
         known = np.logical_and.reduce([self.known(name) for name in source.arguments])
         columns = [pa.array(self.members.code), *(normal(self.members.column(name)) for name in source.arguments)]

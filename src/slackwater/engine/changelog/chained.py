@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +22,6 @@ from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuple
 from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Ints, moments
 from slackwater.engine.columns.order import firsts, stable
 from slackwater.engine.columns.rows import CAME, Rows
-from slackwater.engine.columns.segments import Store
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.columns.types import type_name
 from slackwater.engine.compile import Compiled, compiled
@@ -146,34 +144,6 @@ ARRIVAL = "#arrival"
 """The column with the arrival of rows from other operators."""
 
 
-class Within(Memory):
-    """The part of a memory under a prefix, so that a chain can use the names that it has alone."""
-
-    def __init__(self, memory: Memory, prefix: str) -> None:
-        self._memory, self._prefix = memory, prefix
-
-    def ints(self, name: str) -> Ints:
-        return self._memory.ints(self._prefix + name)
-
-    def number(self, name: str, default: int = 0) -> int:
-        return self._memory.number(self._prefix + name, default)
-
-    def column(self, name: str) -> pa.Array | None:
-        return self._memory.column(self._prefix + name)
-
-    def put(self, name: str, values: Any) -> None:
-        self._memory.put(self._prefix + name, values)
-
-    def names(self, prefix: str) -> list[str]:
-        return [name.removeprefix(self._prefix) for name in self._memory.names(self._prefix + prefix)]
-
-    def store(self, name: str, clock: str) -> Store:
-        return self._memory.store(self._prefix + name, clock)
-
-    def put_store(self, name: str, store: Store) -> None:
-        self._memory.put_store(self._prefix + name, store)
-
-
 class ChainReader:
     """One chain over one input; its rows have their places among those of other streams (inputs.py)."""
 
@@ -192,7 +162,7 @@ class ChainReader:
 
     def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
         """Take in a batch; `span` is that of the query's clock."""
-        within = Within(memory, self.prefix)
+        within = memory.within(self.prefix)
         rows, through = enter_rows(within, self.chain.input, batch), span
         for place, operator in enumerate(self.operators):
             here = self.side if self.side is not None and place == self.side.place else None
@@ -201,11 +171,9 @@ class ChainReader:
             rows, through = operator.step(within, rows, through)
             if here is not None:
                 rows = here.held(memory, rows, through)
-        first = within.number("results")
-        within.put("results", first + len(rows))
         last = LATEST if self.lifetime is None else np.minimum(rows.time, LATEST - self.lifetime) + self.lifetime
         end = np.broadcast_to(last, len(rows)).copy()
-        tuples = Tuples(rows.batch, rows.time, end, (rows.time, came(rows), np.arange(first, first + len(rows))))
+        tuples = Tuples(rows.batch, rows.time, end, (rows.time, came(rows), within.next("results", len(rows))))
         return Taken(in_order(of_tuples(tuples)), self.none, through.now if self.slotted else LATEST)
 
 

@@ -26,12 +26,11 @@ from slackwater.engine.changelog.living import (
     STRUCTURES,
     LivingTuples,
     Members,
-    numbers,
     tuples_of,
     with_code,
 )
-from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
-from slackwater.engine.columns.arrays import LATEST, NO_INTS, Bools, Index, Ints, scattered, table
+from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, located, of_tuples, together
+from slackwater.engine.columns.arrays import LATEST, NO_INTS, Bools, Index, Ints, column, scattered, table
 from slackwater.engine.columns.keys import Codes, Parts, normal, numbered_within
 from slackwater.engine.columns.order import bounds, counted, firsts, positions
 from slackwater.engine.columns.state import Memory
@@ -76,7 +75,7 @@ class Counted:
         self.counts = Parts(f"{name}.counts", [kinds[each] for each in count_by], cycle=self.every)
         self.waiting, self.held = (LivingTuples(f"{name}.{each}", STRUCTURES[4]) for each in ("waiting", "held"))
 
-    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, log: TupleLog) -> TupleLog:
         rows = log.born
         code = self.parts.encode(memory, [normal(rows.rows.column(name)) for name in self.by], len(rows))
         place = self._places(memory, code)
@@ -85,7 +84,7 @@ class Counted:
         waiting = self.waiting.step(memory, new, (), NO_INTS, span, keep=False)
         held = self.held.step(memory, new.slice(0, 0), (), NO_INTS, span, keep=False)
         begun, begun_code, seen = self._begun(waiting, instants)
-        self.waiting.keep(memory, waiting, ~seen, span)
+        self.waiting.keep(memory, waiting, ~seen)
         old = tuples_of(held.kept)
         both, codes = together(old, begun), np.concatenate([held.code, begun_code])
         leave = self._leave(both, codes, instants)
@@ -99,23 +98,23 @@ class Counted:
     def _begun(self, waiting: Members, instants: CountedInstants) -> tuple[Tuples, Ints, Bools]:
         """Return the tuples that begin, their codes, and a mask of the waiting rows that have seen an instant."""
         rows, code = tuples_of(waiting.kept), waiting.code
-        enter = instants.from_place(code, _mark(rows, PLACE))
+        enter = instants.from_place(code, column(rows.rows, PLACE))
         seen = enter < instants.finish[code]
         begins = seen & (self._leave(rows, code, instants) > enter)
         since = instants.time[enter[begins]]
         begun = replace(rows.at(begins), start=since)
         if self.numbered:
-            column = begun.rows.schema.get_field_index(NUMBERED)
+            index = begun.rows.schema.get_field_index(NUMBERED)
             numbers = pa.array(instants.place[enter[begins]])
-            begun = begun.holding(begun.rows.set_column(column, NUMBERED, numbers))
+            begun = begun.holding(begun.rows.set_column(index, NUMBERED, numbers))
         return begun, code[begins], seen
 
     def _leave(self, rows: Tuples, code: Ints, instants: CountedInstants) -> Index:
         """Return for each row the first instant that no longer contains it."""
-        place = _mark(rows, PLACE)
+        place = column(rows.rows, PLACE)
         if not self.length.is_time:
             return instants.from_place(code, place + self.length.amount)
-        late = instants.from_time(code, _mark(rows, TIME) + self.length.amount)
+        late = instants.from_time(code, column(rows.rows, TIME) + self.length.amount)
         return np.maximum(late, instants.from_place(code, place))
 
     def _settle(self, memory: Memory, codes: list[Ints]) -> None:
@@ -154,11 +153,6 @@ def unmarked(rows: Tuples) -> Tuples:
     return rows.holding(rows.rows.drop_columns([PLACE, TIME]))
 
 
-def _mark(rows: Tuples, name: str) -> Ints:
-    values: Ints = rows.rows.column(name).to_numpy()
-    return values
-
-
 class TurnStreams:
     """Streams of placed rows (inputs.py), some with a window of time.
 
@@ -193,7 +187,7 @@ class TurnStreams:
         memory.put_store(name, store)
         if due is None:
             return of_tuples(rows)
-        return TupleLog(rows, tuples_of(due), first + np.searchsorted(times, numbers(due, CODE)))
+        return located(rows, tuples_of(due), first + np.searchsorted(times, column(due, CODE)))
 
 
 def by_time(log: TupleLog, times: Ints, span: Span) -> TupleLog:

@@ -31,7 +31,6 @@ from slackwater.engine.changelog.living import (
     START,
     STRUCTURES,
     LivingTuples,
-    numbers,
     tuples_of,
     with_code,
 )
@@ -40,12 +39,13 @@ from slackwater.engine.changelog.log import (
     Tuples,
     handed_log,
     in_order,
+    located,
     no_tuples,
     of_tuples,
     reorder,
     together,
 )
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, ints, picked, valid
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, column, ints, picked, valid
 from slackwater.engine.columns.keys import Codes, normal, ranked
 from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.columns.state import Memory
@@ -95,9 +95,7 @@ class InputReader:
     def step(self, memory: Memory, batch: pa.RecordBatch, span: Span) -> Taken:
         """Take in a batch; `span` is that of the query's clock."""
         rows, _ = self.hold.step(memory, enter_rows(memory, self.given, batch, f"{self.name}.arrived"), span)
-        first = memory.number(f"{self.name}.sequence")
-        memory.put(f"{self.name}.sequence", first + len(rows))
-        number = np.arange(first, first + len(rows))
+        number = memory.next(f"{self.name}.sequence", len(rows))
         tuples = Tuples(rows.batch, rows.time, np.full(len(rows), LATEST), (number,))
         if self.incoming is None:
             return Taken(of_tuples(tuples), picked(rows.batch, slice(0, 0)))
@@ -126,7 +124,8 @@ class Incoming:
         order = order[(begins | ends)[order]]
         touched = np.zeros(self.codes.size(memory), np.bool_)
         touched[code[order]] = True
-        old, old_code = self.living.of(memory, rows, touched, span)
+        living = self.living.step(memory, with_code(rows.at(NO_INTS), NO_INTS), (), NO_INTS, span, keep=False)
+        old, old_code = tuples_of(picked(living.kept, touched[living.code])), living.code[touched[living.code]]
         until = np.full(len(touched), EARLIEST)
         until[old_code] = old.end
         lives = begins & (rows.end > rows.start)
@@ -234,17 +233,14 @@ class OrderedStream:
     def __init__(self, name: str, by: str) -> None:
         self.name, self.by = name, by
 
-    def step(self, memory: Memory, log: TupleLog) -> TupleLog:
+    def step(self, memory: Memory, span: Span, log: TupleLog) -> TupleLog:
         if self.by == "moment":
             return reorder(log, np.lexsort((by_columns(log.born), log.born.start)))
         born = log.born
         arrival, keys = self._keys(born)
         order = np.lexsort((*reversed(keys), born.start))
-        first = memory.number(self.name)
-        memory.put(self.name, first + len(born))
         born = born.at(order)
-        ids = (born.start, arrival[order], np.arange(first, first + len(born)))
-        return of_tuples(replace(born, ids=ids))
+        return of_tuples(replace(born, ids=(born.start, arrival[order], memory.next(self.name, len(born)))))
 
     def _keys(self, rows: Tuples) -> tuple[Ints, list[Ints]]:
         """Return the arrivals, and the keys that order tuples of equal time."""
@@ -284,9 +280,7 @@ class Waiting:
         born = self._due(memory, f"{self.name}.born", START, with_code(log.born, log.born.start), upto)
         ended = self._due(memory, f"{self.name}.ended", CODE, with_code(log.ended, log.at), upto)
         begun = log.born.at(NO_INTS) if born is None else tuples_of(born)
-        if ended is None:
-            return TupleLog(begun, log.ended.at(NO_INTS), NO_INTS, NO_INTS)
-        return TupleLog(begun, tuples_of(ended), numbers(ended, CODE))
+        return of_tuples(begun) if ended is None else located(begun, tuples_of(ended), column(ended, CODE))
 
     def _due(self, memory: Memory, name: str, clock: str, new: pa.RecordBatch, upto: int) -> pa.RecordBatch | None:
         due, store = memory.store(name, clock).add(new).due(upto - 1 if upto > EARLIEST else EARLIEST)
@@ -301,7 +295,7 @@ class ReadAt:
         self.waiting = Waiting(f"{name}.waiting")
         self.slide = slide
 
-    def step(self, memory: Memory, log: TupleLog, span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, log: TupleLog) -> TupleLog:
         start = (log.born.start // self.slide + 1) * self.slide - 1
         read = replace(log.born, start=start, end=start + self.slide)
         return self.waiting.step(memory, of_tuples(read), span.now)

@@ -18,20 +18,18 @@ from slackwater.engine.changelog.living import (
     STRUCTURES,
     LivingTuples,
     Members,
-    numbers,
     tuples_of,
     with_code,
 )
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
-from slackwater.engine.columns.arrays import Bools, Ints, picked, true, valid
+from slackwater.engine.columns.arrays import Bools, Ints, column, picked, true, valid
 from slackwater.engine.columns.keys import Codes, normal
 from slackwater.engine.columns.order import positions, sorted_within
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.expressions.evaluate import evaluate
-from slackwater.engine.expressions.functions import unified
+from slackwater.engine.expressions.evaluate import evaluate, unified
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import Tree
+from slackwater.engine.plan import JoinLogs
 
 LONG = 1 << 61
 """Ticks: a longer lifetime is treated as endless."""
@@ -42,18 +40,9 @@ BEGAN = "began"
 class Joined:
     """One join of two inputs whose classes are `levels`."""
 
-    def __init__(
-        self,
-        name: str,
-        columns: Sequence[str],
-        on: Sequence[tuple[Tree, Tree]],
-        condition: Tree | None,
-        samples: tuple[Tuples, Tuples],
-        levels: tuple[int, int],
-    ) -> None:
-        self.columns = list(columns)
-        self.on = list(zip(*on, strict=True)) if on else [(), ()]
-        self.condition = condition
+    def __init__(self, name: str, node: JoinLogs, samples: Sequence[Tuples], levels: Sequence[int]) -> None:
+        self.columns, self.condition = list(node.columns), node.condition
+        self.on = list(zip(*node.on, strict=True)) if node.on else [(), ()]
         sides = [
             [evaluate(tree, sample.seen()) for tree in trees] for trees, sample in zip(self.on, samples, strict=True)
         ]
@@ -63,7 +52,7 @@ class Joined:
             LivingTuples(f"{name}.{side}", STRUCTURES[level]) for side, level in zip("lr", levels, strict=True)
         ]
 
-    def step(self, memory: Memory, left: TupleLog, right: TupleLog, span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, left: TupleLog, right: TupleLog) -> TupleLog:
         logs = [self._known(log, side) for side, log in enumerate((left, right))]
         codes = self._coded(memory, logs)
         one, two = (
@@ -91,7 +80,7 @@ class Joined:
     def _known(self, log: TupleLog, side: int) -> TupleLog:
         """Return the tuples whose key has no NULL: others match nothing."""
         born, ended = (self._whole(each, side) for each in (log.born, log.ended))
-        return TupleLog(log.born.at(born), log.ended.at(ended), log.at[ended])
+        return log.only(born, ended)
 
     def _whole(self, tuples: Tuples, side: int) -> Bools:
         whole = np.ones(len(tuples), np.bool_)
@@ -150,7 +139,7 @@ def _pairs(one: Members, two: Members) -> tuple[Ints, Ints]:
 
 def _birth(members: Members) -> Ints:
     """Return the order in which members began: the column BEGAN if they have it, else the order of the store."""
-    return numbers(members.kept, BEGAN) if BEGAN in members.kept.schema.names else np.arange(len(members))
+    return column(members.kept, BEGAN) if BEGAN in members.kept.schema.names else np.arange(len(members))
 
 
 def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) -> tuple[Ints, Ints]:
@@ -158,9 +147,9 @@ def _matches(one: Members, some_left: Bools, two: Members, some_right: Bools) ->
     ones, twos = np.flatnonzero(some_left), np.flatnonzero(some_right)
     if not len(ones) or not len(twos):
         return ones[:0], twos[:0]
-    start, code = numbers(two.kept, START), two.code
+    start, code = column(two.kept, START), two.code
     twos = twos[sorted_within(code[twos], start[twos])]
-    begun = numbers(one.kept, START)[ones]
+    begun = column(one.kept, START)[ones]
     longest = int((two.until[twos].astype(np.float64) - start[twos]).max())
     earliest = begun - longest if longest < LONG else np.full(len(ones), int(start.min()) - 1)
     low = positions(code[twos], start[twos], one.code[ones], earliest)

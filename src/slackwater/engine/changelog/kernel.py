@@ -1,14 +1,14 @@
 """A query under EMIT CHANGES as one kernel: a tree of operators, evaluated bottom-up once per batch.
 
-    kernel = changelog_kernel(query)
+    kernel = ChangelogKernel(query)
     state = kernel.init()
     state, changelog, refused = kernel.step(state, {"S": batch}, punctuation)[:3]
 
 Every operator reads the changelogs of its inputs up to the punctuation and returns its own for the same span of time.
 Later input changes nothing of it, and all keys are computed at once.
 
-A query whose windows all end at boundaries needs no tree: it is the chain of EMIT FINAL, and each of its results lives
-for one slide (`BoundaryChain`, with the same interface).
+The tree of a query whose windows all end at boundaries is one leaf: the chain of EMIT FINAL, each of whose results
+lives for one slide.
 """
 
 from __future__ import annotations
@@ -16,20 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.chained import SETTLED, ChainReader, meeting_name
 from slackwater.engine.changelog.inputs import HandedReader, InputReader, Taken, Waiting
-from slackwater.engine.changelog.living import KeptState, kept
-from slackwater.engine.changelog.log import TupleLog, Tuples, compressed, of_tuples
+from slackwater.engine.changelog.log import TupleLog, compressed, of_tuples
 from slackwater.engine.changelog.operators import Operators, check
 from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, ints
+from slackwater.engine.columns.arrays import EARLIEST, LATEST
 from slackwater.engine.columns.state import Memory, State
-from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
+from slackwater.engine.fused import PUNCTUATION
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import Boundaries, Chained, EnginePlan, Node, Piped, Source, children, meeting_of
+from slackwater.engine.plan import Chained, EnginePlan, Node, Piped, Source, children, meeting_of
 
 
 class ChangelogStep(NamedTuple):
@@ -63,19 +61,15 @@ class ChangelogKernel:
         self.net = net
         self.profile = check_profile(profile)
         self.upserts = check_upserts(upserts, self.query.root.edge.key)
-        self.read = {node.input for node in query.nodes if isinstance(node, Source)}
+        read = {node.input for node in query.nodes if isinstance(node, Source)}
         self.readers: dict[str, InputReader | HandedReader] = {
             name: HandedReader(given) if given.ids else InputReader(f"in.{name}", given)
             for name, given in self.query.inputs.items()
+            if name in read
         }
         self.operators = Operators(self.query, {name: reader.sample for name, reader in self.readers.items()})
         meetings = map(meeting_of, query.nodes)
         self.meetings = {meeting_name(number) for number in meetings if number is not None}
-
-    @property
-    def kept(self) -> list[KeptState]:
-        """Return the lines of EXPLAIN: every operator, its class, its key, and what it keeps."""
-        return kept(self.query)
 
     @property
     def schema(self) -> pa.Schema:
@@ -132,12 +126,9 @@ class ChangelogKernel:
     def _read_batch(self, memory: Memory, batches: Mapping[str, pa.RecordBatch], span: Span) -> dict[str | int, Taken]:
         """Return the result of each reader for the batch: streams by name, then chains by the id of their node."""
         taken: dict[str | int, Taken] = {}
-        streams = [(name, reader) for name, reader in self.readers.items() if name in self.read]
-        sources: list[tuple[str | int, InputReader | HandedReader | ChainReader]] = [
-            *streams,
-            *self.operators.chains.items(),
-        ]
-        for source, reader in sources:
+        readers: list[tuple[str | int, InputReader | HandedReader | ChainReader]]
+        readers = [*self.readers.items(), *self.operators.chains.items()]
+        for source, reader in readers:
             name = self._input(source)
             none = pa.RecordBatch.from_pylist([], self.query.inputs[name].schema)
             taken[source] = reader.step(memory, batches.get(name, none), span)
@@ -199,64 +190,3 @@ def leaves(node: Node) -> Iterator[Source | Chained | Piped]:
     else:
         for each in children(node):
             yield from leaves(each)
-
-
-def changelog_kernel(
-    plan: Boundaries | EnginePlan, net: bool = False, profile: str = "changes", upserts: bool = False
-) -> Kernel:
-    """Return the kernel of a query's changelog for either kind of plan."""
-    if isinstance(plan, Boundaries):
-        return BoundaryChain(plan, net, profile, upserts)
-    return ChangelogKernel(plan, net, profile, upserts)
-
-
-class BoundaryChain:
-    """The changelog of a chain whose results come at boundaries."""
-
-    def __init__(self, plan: Boundaries, net: bool = False, profile: str = "changes", upserts: bool = False) -> None:
-        self.input, self.slide, self.key = plan.input, plan.slide, plan.key
-        self.chain = Fused(plan.chain)
-        self.net = net
-        self.profile = check_profile(profile)
-        self.upserts = check_upserts(upserts, self.key)
-
-    @property
-    def schema(self) -> pa.Schema:
-        """Return the columns of the changelog."""
-        return self.step(self.init(), {}, EARLIEST).changelog.schema
-
-    @property
-    def kept(self) -> list[KeptState]:
-        """Return the line of EXPLAIN. The class is 2, because all answers of a boundary end at the next one."""
-        return [KeptState("chain", 0, 2, self.key, ("what its windows keep",))]
-
-    def init(self) -> State:
-        return self.chain.init()
-
-    def step(
-        self,
-        state: State,
-        batches: Mapping[str, pa.RecordBatch],
-        punctuation: int | Mapping[str, int],
-        *,
-        everything: bool = False,
-    ) -> ChangelogStep:
-        mark = int(punctuation[self.input] if isinstance(punctuation, Mapping) else punctuation)
-        none = pa.RecordBatch.from_pylist([], self.chain.chain.input.schema)
-        state, output = self.chain.step(state, batches.get(self.input, none), mark, everything=everything)
-        log = self._log(output)
-        now = int(state.head[PUNCTUATION][0].as_py())
-        if self.net:
-            log = compressed(log, now)
-        refused = {self.input: none}
-        lines = written(log, self.profile, self.key, self.net, self.upserts)
-        return ChangelogStep(state, lines, refused, log, now)
-
-    def _log(self, output: pa.RecordBatch) -> TupleLog:
-        start = ints(output.column(EVENT_TIME))
-        end = np.minimum(start, LATEST - self.slide) + self.slide
-        order = np.arange(len(start))
-        return of_tuples(Tuples(output.drop_columns([EVENT_TIME]), start, end, (start, order)))
-
-
-Kernel = ChangelogKernel | BoundaryChain

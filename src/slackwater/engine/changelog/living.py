@@ -10,33 +10,16 @@ A key keeps its code as long as a tuple with the key lives; then the code may be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.log import Tuples, locate, no_tuples
-from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, picked, table
-from slackwater.engine.columns.segments import Store, aligned
+from slackwater.engine.changelog.log import Tuples, locate
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, column, picked, table
+from slackwater.engine.columns.segments import OpenStore, Store, aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
-from slackwater.engine.plan import (
-    AggregateStep,
-    Chained,
-    DistinctStep,
-    EnginePlan,
-    JoinLogs,
-    MinusLogs,
-    Node,
-    Over,
-    Piped,
-    Read,
-    Source,
-    Turn,
-    WindowStep,
-    children,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,60 +44,6 @@ STRUCTURES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class KeptState:
-    """A line of EXPLAIN: an operator, the class and key of its result, and what it keeps of each input."""
-
-    operator: str
-    depth: int
-    level: int
-    key: tuple[str, ...] | None
-    structure: tuple[str, ...]
-
-
-def kept(query: EnginePlan) -> list[KeptState]:
-    """Return a line for every operator of a query, parents before children."""
-    return list(_lines(query, query.root, 0))
-
-
-def _lines(query: EnginePlan, node: Node, depth: int) -> Iterator[KeptState]:
-    yield KeptState(name_of(node), depth, node.edge.level, node.edge.key, structures_of(query, node))
-    for each in children(node):
-        yield from _lines(query, each, depth + 1)
-
-
-def name_of(node: Node) -> str:
-    """Return the name of an operator in EXPLAIN."""
-    match node:
-        case Over(step=WindowStep() as window) if not window.is_range:
-            return "counted"
-        case Over(step=step):
-            return type(step).__name__.removesuffix("Step").lower()
-    return type(node).__name__.removesuffix("Logs").lower()
-
-
-def structures_of(query: EnginePlan, node: Node) -> tuple[str, ...]:
-    """Return the structures of an operator, one per input. Operators over single tuples keep nothing."""
-    match node:
-        case Source(input=name):
-            indexed = query.inputs[name].change_type is not None
-            return ("rows beyond the punctuation", *((f"index on {', '.join(node.edge.key or ())}",) * indexed))
-        case Chained() | Piped():
-            return ("what its windows keep",)
-        case Over(step=WindowStep() as window) if not window.is_range:
-            return ("rows held, and rows that wait for the next instant",)
-        case Turn(range=int()):
-            return ("rows of its window",)
-        case Read():
-            return ("rows that wait for the next boundary",)
-        case Over(step=AggregateStep()) if node.child.edge.level == 1:
-            return ("a tally per group",)
-        case Over(step=AggregateStep() | DistinctStep()) | JoinLogs() | MinusLogs():
-            return tuple(STRUCTURES[each.edge.level].name for each in children(node))
-        case _:
-            return ()
-
-
 CODE, START, END = "code", "start", "end"
 ID, COLUMN = "id:", "column:"
 
@@ -134,16 +63,11 @@ def tuples_of(kept: pa.RecordBatch) -> Tuples:
         for name, column in zip(kept.schema.names, kept.columns, strict=True)
         if name.startswith(COLUMN)
     }
-    return Tuples(table(payload), numbers(kept, START), numbers(kept, END), ids_of(kept))
-
-
-def numbers(kept: pa.RecordBatch, name: str) -> Ints:
-    column: Ints = kept.column(name).to_numpy()
-    return column
+    return Tuples(table(payload), column(kept, START), column(kept, END), ids_of(kept))
 
 
 def ids_of(kept: pa.RecordBatch) -> tuple[Ints, ...]:
-    return tuple(numbers(kept, name) for name in kept.schema.names if name.startswith(ID))
+    return tuple(column(kept, name) for name in kept.schema.names if name.startswith(ID))
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,19 +79,18 @@ class Members:
     until: Ints
     ended: Bools
     now: int
-    store: tuple[pa.RecordBatch | None, Bools] | None = None
-    """All rows of the store, and a mask of the old tuples among them."""
+    store: OpenStore | None = None
 
     def __len__(self) -> int:
         return len(self.until)
 
     @property
     def code(self) -> Ints:
-        return numbers(self.kept, CODE)
+        return column(self.kept, CODE)
 
     @property
     def end(self) -> Ints:
-        return numbers(self.kept, END)
+        return column(self.kept, END)
 
     @property
     def leaves(self) -> Bools:
@@ -190,25 +113,20 @@ class LivingTuples:
         self, memory: Memory, new: pa.RecordBatch, ended: tuple[Ints, ...], at: Ints, span: Span, keep: bool = True
     ) -> Members:
         """Return all tuples that live at some time of the span, and keep those that live on unless `keep` is false."""
-        every, there = self._there(memory, span)
-        pieces = [new] if every is None else [picked(every, there), new]
-        kept = aligned(pieces)
+        opened = OpenStore(memory.store(self.name, END), lambda every: self._lives(memory, every, span))
+        kept = aligned([each for each in opened.with_new(new) if each.num_rows] or [new])
         members = self._members(kept, kept.num_rows - new.num_rows, ended, at, span)
-        members = replace(members, store=(every, there))
+        members = replace(members, store=opened)
         if keep:
-            self.keep(memory, members, ~members.leaves, span)
+            self.keep(memory, members, ~members.leaves)
         return members
 
-    def keep(self, memory: Memory, members: Members, stays: Bools, span: Span) -> None:
-        """Keep the members for which `stays` is true."""
-        every, there = members.store or self._there(memory, span)
-        store = memory.store(self.name, END)
-        if every is not None:
-            wanted = there.copy()
-            wanted[there] = stays[: members.old]
-            store = store.keep(every, wanted)
-            if self.structure.indexed:
-                self._remember(memory, store, picked(every, there & ~wanted))
+    def keep(self, memory: Memory, members: Members, stays: Bools) -> None:
+        """Keep the members for which `stays` is true. They are those that `step` returned."""
+        assert members.store is not None  # noqa: S101
+        store = members.store.keep(stays)
+        if self.structure.indexed and members.store.old is not None:
+            self._remember(memory, store, picked(members.store.old, ~stays[: members.old]))
         memory.put_store(self.name, store.add(picked(members.kept.slice(members.old), stays[members.old :])))
 
     def due(self, memory: Memory, new: pa.RecordBatch, codes: int, span: Span) -> Members:
@@ -218,34 +136,22 @@ class LivingTuples:
         ahead = store.next_of_each(CODE, np.ones(codes, np.bool_))
         pieces = [piece for piece in (gone, ahead) if piece is not None]
         kept = aligned([*pieces, new])
-        until = numbers(kept, END)
+        until = column(kept, END)
         members = Members(kept, kept.num_rows - new.num_rows, until, np.zeros(len(until), np.bool_), span.now)
-        memory.put_store(self.name, store.add(picked(new, numbers(new, END) >= span.now)))
+        memory.put_store(self.name, store.add(picked(new, column(new, END) >= span.now)))
         return members
 
-    def of(self, memory: Memory, sample: Tuples, codes: Bools, span: Span) -> tuple[Tuples, Ints]:
-        """Return the live tuples of some codes, and the code of each."""
-        every, there = self._there(memory, span)
-        if every is None:
-            return no_tuples(sample.rows.schema, len(sample.ids)), NO_INTS
-        code = numbers(every, CODE)
-        found = picked(every, there & codes[np.minimum(code, len(codes) - 1)] & (code < len(codes)))
-        return tuples_of(found), numbers(found, CODE)
-
-    def _there(self, memory: Memory, span: Span) -> tuple[pa.RecordBatch | None, Bools]:
-        """Return all rows of the store, and a mask of the rows that have not left."""
-        every = memory.store(self.name, END).all()
-        if every is None:
-            return None, np.zeros(0, np.bool_)
-        there: Bools = numbers(every, END) >= span.before
+    def _lives(self, memory: Memory, every: pa.RecordBatch, span: Span) -> Bools:
+        """Return a mask of the rows that have not left."""
+        there: Bools = column(every, END) >= span.before
         dead = self._dead(memory)
         if dead and len(dead[0]):
             place = locate(ids_of(every), dead)
             there[place[place >= 0]] = False
-        return every, there
+        return there
 
     def _members(self, kept: pa.RecordBatch, old: int, ended: tuple[Ints, ...], at: Ints, span: Span) -> Members:
-        until, negated = numbers(kept, END), np.zeros(kept.num_rows, np.bool_)
+        until, negated = column(kept, END), np.zeros(kept.num_rows, np.bool_)
         if self.structure.indexed and len(at):
             place = locate(ids_of(kept), ended)
             until = until.copy()

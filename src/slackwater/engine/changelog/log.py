@@ -60,18 +60,31 @@ def no_tuples(schema: pa.Schema, ids: int) -> Tuples:
 class TupleLog:
     """The tuples that begin, sorted by start, and those that are ended `at` a time before their bound, sorted by it.
 
-    `of` is the place of an ended tuple among those that begin here, -1 if it began before; None if it is not known.
+    `of` is the place of an ended tuple among those that begin here, -1 if it began before.
     """
 
     born: Tuples
     ended: Tuples
     at: Ints
-    of: Ints | None = None
+    of: Ints
+
+    def only(self, born: Bools | None, ended: Bools) -> TupleLog:
+        """Return the tuples that begin and that are ended for which the masks are true; None keeps all that begin."""
+        of = self.of[ended]
+        if born is None:
+            return TupleLog(self.born, self.ended.at(ended), self.at[ended], of)
+        place = np.append(np.where(born, np.cumsum(born) - 1, -1), -1)
+        return TupleLog(self.born.at(born), self.ended.at(ended), self.at[ended], place[of])
 
 
 def of_tuples(born: Tuples) -> TupleLog:
     """Return a changelog in which these tuples begin and none is ended."""
     return TupleLog(born, born.at(NO_INTS), NO_INTS, NO_INTS)
+
+
+def located(born: Tuples, ended: Tuples, at: Ints) -> TupleLog:
+    """Return a changelog whose ended tuples are found by their identities among those that begin."""
+    return TupleLog(born, ended, at, locate(born.ids, ended.ids))
 
 
 def together(one: Tuples, two: Tuples) -> Tuples:
@@ -91,18 +104,15 @@ def in_order(log: TupleLog) -> TupleLog:
     if not ascending(at):
         order = stable(at)
         ended, at = ended.at(order), at[order]
-        of = None if of is None else of[order]
+        of = of[order]
     return TupleLog(log.born, ended, at, of)
 
 
 def reorder(log: TupleLog, order: Index) -> TupleLog:
     """Return a changelog with the tuples that begin in another order."""
-    of = log.of
-    if of is not None:
-        back = np.empty(len(order) + 1, np.int64)
-        back[order], back[-1] = np.arange(len(order)), -1
-        of = back[of]
-    return TupleLog(log.born.at(order), log.ended, log.at, of)
+    back = np.empty(len(order) + 1, np.int64)
+    back[order], back[-1] = np.arange(len(order)), -1
+    return TupleLog(log.born.at(order), log.ended, log.at, back[log.of])
 
 
 SIGN, START, END, BORN, NOW, BLOB = LOG_COLUMNS = ("#sign", "#start", "#end", "#born", "#now", "#blob")
@@ -113,9 +123,8 @@ the number of the changelog, if several are sent together."""
 
 def rows_of(log: TupleLog, now: int) -> pa.RecordBatch:
     """Return a changelog as rows, ended tuples first, so that Spark can add or change columns."""
-    of = locate(log.born.ids, log.ended.ids) if log.of is None else log.of
     size = len(log.at) + len(log.born)
-    born = np.concatenate([of, np.arange(len(log.born))])
+    born = np.concatenate([log.of, np.arange(len(log.born))])
     return _as_rows(log, {BORN: born, NOW: np.full(size, now), BLOB: np.zeros(size, np.int64)})
 
 
@@ -160,7 +169,7 @@ def handed_log(rows: pa.RecordBatch, ids: int) -> TupleLog:
     sign, start, end, *own = (rows.column(name).to_numpy() for name in names)
     ended, born = np.flatnonzero(sign == 0), np.flatnonzero(sign == 1)
     tuples = Tuples(rows.drop_columns(names), start, end, tuple(own))
-    return TupleLog(tuples.at(born), tuples.at(ended), start[ended])
+    return located(tuples.at(born), tuples.at(ended), start[ended])
 
 
 def locate(ids: Sequence[Ints], wanted: Sequence[Ints]) -> Ints:
@@ -191,30 +200,21 @@ def compressed(log: TupleLog, now: int | Ints) -> TupleLog:
     """
     ended = len(log.at)
     until_ended, until_born = (now, now) if isinstance(now, int) else (now[:ended], now[ended:])
-    of = locate(log.born.ids, log.ended.ids) if log.of is None else log.of
-    before = of < 0
+    before = log.of < 0
     lives = log.born.end >= until_born
-    lives[of[~before]] = False
+    lives[log.of[~before]] = False
     begun, told = np.flatnonzero(lives), np.flatnonzero(before & (log.ended.end >= until_ended))
-    if _meet(log.born, begun, log.ended, told):
-        begun, told = _different(log.born, begun, log.ended, told)
-    return TupleLog(log.born.at(begun), log.ended.at(told), log.at[told], of[told])
-
-
-def _meet(born: Tuples, begun: Index, ended: Tuples, told: Index) -> bool:
-    """Return whether a begun and an ended tuple may be equal, by a hash of the bound and one column. Mostly none is."""
-    line = np.concatenate([_mixed(born, begun, 1), _mixed(ended, told, 1)])
-    line.sort()
-    return bool((line[1:] == line[:-1]).any())
+    begun, told = _different(log.born, begun, log.ended, told)
+    return TupleLog(log.born.at(begun), log.ended.at(told), log.at[told], log.of[told])
 
 
 def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[Index, Index]:
     """Return the begun and the ended tuples that have no equal counterpart, in columns and bound, on the other side."""
-    width = born.rows.num_columns
-    one, two = _mixed(born, begun, width), _mixed(ended, told, width)
-    some, others = np.flatnonzero(np.isin(one, two)), np.flatnonzero(np.isin(two, one))
+    one, two = _mixed(born, begun), _mixed(ended, told)
+    some = np.flatnonzero(np.isin(one, two))
     if not len(some):
         return begun, told
+    others = np.flatnonzero(np.isin(two, one))
     code = _same(born.at(begun[some]), ended.at(told[others]))
     one, two = code[: len(some)], code[len(some) :]
     size = int(code.max()) + 1
@@ -225,18 +225,13 @@ def _different(born: Tuples, begun: Index, ended: Tuples, told: Index) -> tuple[
     return np.delete(begun, came), np.delete(told, gone)
 
 
-def _mixed(tuples: Tuples, places: Index, most: int) -> Ints:
-    """Return a hash of the bound and the last `most` integer columns of each row. Equal tuples have equal hashes."""
+def _mixed(tuples: Tuples, places: Index) -> Ints:
+    """Return a hash of the bound and the integer columns of each row. Equal tuples have equal hashes."""
     mixed: Ints = tuples.end[places]
-    for place in range(tuples.rows.num_columns - 1, -1, -1):
-        if not most:
-            break
-        column = tuples.rows.column(place)
+    for column in tuples.rows.columns:
         if pa.types.is_integer(column.type):
-            numbers = column if not column.null_count else column.fill_null(0)
             mixed *= ODD  # integer arrays wrap silently, as intended here
-            mixed += numbers.to_numpy()[places]
-            most -= 1
+            mixed += column.fill_null(0).to_numpy()[places]
     return mixed
 
 

@@ -37,7 +37,7 @@ class Without:
         ]
         self.shown = Shown(f"{name}.shown", [pa.int64()])
 
-    def step(self, memory: Memory, logs: Sequence[TupleLog], span: Span) -> TupleLog:
+    def step(self, memory: Memory, span: Span, *logs: TupleLog) -> TupleLog:
         members = self._members(memory, logs, span)
         size = self.codes.size(memory)
         happens = [self._happens(each, log) for each, log in zip(members, logs, strict=True)]
@@ -49,7 +49,7 @@ class Without:
         results = Results(line.code, line.time, there, nothing, [pa.array(number)], bound)
         born, ended = self.shown.step(memory, results, size)
         made = in_order(TupleLog(self._tuples(memory, born), self._tuples(memory, ended), ended.at, ended.of))
-        self._keep(memory, members, span, size)
+        self._keep(memory, members, size)
         return made
 
     def _members(self, memory: Memory, logs: Sequence[TupleLog], span: Span) -> list[Members]:
@@ -118,14 +118,14 @@ class Without:
         away: Bools = Stretches(line, right, first).best(np.zeros(len(right), np.int64)) != NOTHING
         return away
 
-    def _keep(self, memory: Memory, members: Sequence[Members], span: Span, size: int) -> None:
+    def _keep(self, memory: Memory, members: Sequence[Members], size: int) -> None:
         counts = np.zeros(size, np.int64)
         for side, (living, each) in enumerate(zip(self.sides, members, strict=True)):
             stays = ~each.leaves
             if not living.structure.indexed:
                 stands = stays & (side == 0) & np.isin(each.column(NUMBER).to_numpy(), self._stood(memory))
                 stays = stands | _last_to_leave(each, stays, stands)
-            living.keep(memory, each, stays, span)
+            living.keep(memory, each, stays)
             counts += np.bincount(each.code[stays], minlength=size)
         self.shown.trim(memory, self.codes.settle(memory, counts))
 

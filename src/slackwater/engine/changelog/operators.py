@@ -6,7 +6,7 @@ no state. They pass a negative tuple on only if it ends its tuple before the bou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,16 +14,12 @@ import pyarrow as pa
 
 from slackwater.engine.changelog.aggregate import GroupedAggregate
 from slackwater.engine.changelog.chained import ChainReader, Meeting, Pipe
-from slackwater.engine.changelog.counted import Counted as CountedWindow
-from slackwater.engine.changelog.counted import TurnStreams as Turning
-from slackwater.engine.changelog.counted import by_time
-from slackwater.engine.changelog.inputs import OrderedStream as InOrder
-from slackwater.engine.changelog.inputs import ReadAt, placed
+from slackwater.engine.changelog.counted import Counted, TurnStreams, by_time
+from slackwater.engine.changelog.inputs import OrderedStream, ReadAt, placed
 from slackwater.engine.changelog.join import Joined
-from slackwater.engine.changelog.living import name_of
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
 from slackwater.engine.changelog.minus import Without
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Ints, table, true
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, table, true
 from slackwater.engine.columns.rows import ROW_TIME
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.columns.types import arrow_type
@@ -55,6 +51,7 @@ from slackwater.engine.plan import (
     Turns,
     UnionLogs,
     WindowStep,
+    children,
     ends,
     slots_of,
     trees_of,
@@ -75,6 +72,12 @@ def check(query: EnginePlan) -> EnginePlan:
                 raise malformed("only the rows of a stream can be counted")
     refuse_marks(query.nodes)
     return query
+
+
+def name_of(node: Node) -> str:
+    """Return the name of an operator in errors."""
+    kind = type(node.step if isinstance(node, Over) else node)
+    return kind.__name__.removesuffix("Step").removesuffix("Logs").lower()
 
 
 def malformed(what: str) -> QueryError:
@@ -98,7 +101,7 @@ def refuse_marks(nodes: Sequence[Node]) -> None:
 def limit_lifetimes(log: TupleLog, length: int) -> TupleLog:
     """Return the tuples with lifetimes of at most `length`: [t, t + length)."""
     born, ended = _shortened(log.born, length), _shortened(log.ended, length)
-    return _only(TupleLog(born, ended, log.at, log.of), None, log.at < ended.end)
+    return TupleLog(born, ended, log.at, log.of).only(None, log.at < ended.end)
 
 
 def _shortened(tuples: Tuples, length: int) -> Tuples:
@@ -115,22 +118,7 @@ def as_stream(log: TupleLog, lifetime: int | None) -> TupleLog:
 
 def filter_log(log: TupleLog, condition: Tree) -> TupleLog:
     """Return the tuples for which the condition is true, and the negatives of those."""
-    return _only(log, _holds(log.born, condition), _holds(log.ended, condition))
-
-
-def _holds(tuples: Tuples, condition: Tree) -> Bools:
-    return true(evaluate(condition, tuples.seen()))
-
-
-def _only(log: TupleLog, born: Bools | None, ended: Bools) -> TupleLog:
-    """Return the tuples that begin and that are ended for which the masks are true; None keeps all that begin."""
-    of = None if log.of is None else log.of[ended]
-    if born is None:
-        return TupleLog(log.born, log.ended.at(ended), log.at[ended], of)
-    if of is not None and not born.all():
-        place = np.append(np.cumsum(born) - 1, -1)
-        of = place[of]
-    return TupleLog(log.born.at(born), log.ended.at(ended), log.at[ended], of)
+    return log.only(*(true(evaluate(condition, tuples.seen())) for tuples in (log.born, log.ended)))
 
 
 def project_log(log: TupleLog, items: Sequence[NamedTree]) -> TupleLog:
@@ -155,9 +143,7 @@ def unite(left: TupleLog, right: TupleLog) -> TupleLog:
     width = max(len(left.born.ids), len(right.born.ids))
     born = together(_sided(left.born, 0, width, left.born), _sided(right.born, 1, width, left.born))
     ended = together(_sided(left.ended, 0, width, left.born), _sided(right.ended, 1, width, left.born))
-    of = None
-    if left.of is not None and right.of is not None:
-        of = np.concatenate([left.of, np.where(right.of < 0, -1, right.of + len(left.born))])
+    of = np.concatenate([left.of, np.where(right.of < 0, -1, right.of + len(left.born))])
     return in_order(TupleLog(born, ended, np.concatenate([left.at, right.at]), of))
 
 
@@ -179,16 +165,15 @@ def number_input(log: TupleLog) -> TupleLog:
 
 def number_stream(memory: Memory, name: str, log: TupleLog) -> TupleLog:
     """Add row numbers to a stream whose rows come in sequence. Kept: their count."""
-    first = memory.number(name) + 1
-    memory.put(name, first - 1 + len(log.born))
-    return of_tuples(_with(log.born, np.arange(first, first + len(log.born))))
+    return of_tuples(_with(log.born, memory.next(name, len(log.born)) + 1))
 
 
 def _with(tuples: Tuples, number: Ints) -> Tuples:
     return tuples.holding(tuples.rows.append_column(NUMBERED, pa.array(number)))
 
 
-Operator = GroupedAggregate | Joined | Without | CountedWindow | ReadAt | InOrder
+Apply = Callable[..., TupleLog]
+"""An operator: from a memory, a span and the changelogs of its inputs to its own changelog."""
 
 
 class Operators:
@@ -203,8 +188,8 @@ class Operators:
         self.chains: dict[int, ChainReader] = {}
         self.inputs: dict[int, str] = {}
         self.pipes: dict[int, Pipe] = {}
-        self.turns: dict[int, Turning] = {}
-        self.made: dict[int, Operator] = {}
+        self.turns: dict[int, TurnStreams] = {}
+        self.made: dict[int, Apply] = {}
         nodes = query.nodes
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
         self.sample, *_ = (self._compile(each) for each in (query.root, *query.beside))
@@ -223,86 +208,73 @@ class Operators:
                 turned, times, turns = self.turns[id(node)].step(memory, logs)
                 own: dict[str | int, TupleLog] = {id(each): log for each, log in zip(streams, turned, strict=True)}
                 return by_time(self.log(memory, child, own, turns), times, turns)
-            case UnionLogs() | JoinLogs() | MinusLogs():
-                logs = [self.log(memory, each, taken, span) for each in (node.left, node.right)]
-            case _:
-                logs = [self.log(memory, node.child, taken, span)]
-        return self._apply(memory, node, logs, span)
-
-    def _apply(self, memory: Memory, node: Node, logs: list[TupleLog], span: Span) -> TupleLog:
-        if isinstance(node, Streamed | Read):
-            self._meet(memory, node, logs[0], span)
-        match node:
-            case Over(step=WindowStep(range=length) as window) if window.is_range:
-                return limit_lifetimes(logs[0], length.amount)
-            case Streamed(lifetime=lifetime):
-                return as_stream(logs[0], lifetime)
-            case Placed(child=child):
-                return placed(logs[0], self.query.inputs[child.input].arrival)
-            case Numbered():
-                return number_stream(memory, f"{self.names[id(node)]}.rows", logs[0])
-            case Over(step=FilterStep(condition=condition)):
-                return filter_log(logs[0], condition)
-            case Over(step=ProjectStep(items=items)):
-                return project_log(logs[0], items)
-            case Over(step=Compute(items=items)):
-                return compute_nothing(logs[0], items)
-            case UnionLogs():
-                return unite(*logs)
-        match self.made[id(node)]:
-            case GroupedAggregate() as grouped:
-                return grouped.step(memory, logs[0], span)
-            case InOrder() as ordered:
-                return ordered.step(memory, logs[0])
-            case CountedWindow() | ReadAt() as waits:
-                return waits.step(memory, logs[0], span)
-            case Joined() as joined:
-                return joined.step(memory, logs[0], logs[1], span)
-            case without:
-                return without.step(memory, logs, span)
-
-    def _meet(self, memory: Memory, node: Streamed | Read, log: TupleLog, span: Span) -> None:
-        """Add the boundaries of a subquery's answers to its meeting, so that the other windows are evaluated there."""
-        slide = node.slide if isinstance(node, Read) else node.lifetime
-        if node.meeting is not None and slide is not None:
-            Meeting(node.meeting, slide).next(memory, log.born.start, span)
+        logs = [self.log(memory, each, taken, span) for each in children(node)]
+        return self.made[id(node)](memory, span, *logs)
 
     def _compile(self, node: Node) -> Tuples:
         """Make the operators at and below a node; return an empty sample of its result, by a step over no tuples."""
-        if isinstance(node, Source):
-            sample = self.samples[node.input]
-            return number_input(of_tuples(sample)).born if node.numbered else sample
-        if isinstance(node, Chained):
-            self.chains[id(node)] = ChainReader(self.names[id(node)], node.chain, node.lifetime, node.meeting)
-            self.inputs[id(node)] = node.input
-            return self.chains[id(node)].sample
-        if isinstance(node, Piped):
-            below = self._compile(node.child)
-            pipe = Pipe(self.names[id(node)], node.steps, node.lifetime, below, node.meeting)
-            self.pipes[id(node)] = pipe
-            return pipe.reader.sample
-        if isinstance(node, Turn):
-            return self._compile(node.child)
-        if isinstance(node, Turns):
-            self.turns[id(node)] = Turning(self.names[id(node)], [each.range for each in turns_of(node.child)])
-            return self._compile(node.child)
-        inputs = (node.left, node.right) if isinstance(node, UnionLogs | JoinLogs | MinusLogs) else (node.child,)
-        samples = [self._compile(each) for each in inputs]
-        name = self.names[id(node)]
-        levels = [each.edge.level for each in inputs]
+        samples, name = [self._compile(each) for each in children(node)], self.names[id(node)]
         match node:
+            case Source(input=source, numbered=numbered):
+                sample = self.samples[source]
+                return number_input(of_tuples(sample)).born if numbered else sample
+            case Chained():
+                reader = self.chains[id(node)] = ChainReader(name, node.chain, node.lifetime, node.meeting)
+                self.inputs[id(node)] = node.input
+                return reader.sample
+            case Piped():
+                pipe = self.pipes[id(node)] = Pipe(name, node.steps, node.lifetime, samples[0], node.meeting)
+                return pipe.reader.sample
+            case Turn():
+                return samples[0]
+            case Turns(child=child):
+                self.turns[id(node)] = TurnStreams(name, [each.range for each in turns_of(child)])
+                return samples[0]
+        apply = self.made[id(node)] = self._operator(node, name, samples)
+        return apply(Memory(State()), Span(EARLIEST, EARLIEST), *map(of_tuples, samples)).born
+
+    def _operator(self, node: Node, name: str, samples: list[Tuples]) -> Apply:
+        levels = [each.edge.level for each in children(node)]
+        match node:
+            case Over(step=FilterStep(condition=condition)):
+                return lambda memory, span, log: filter_log(log, condition)
+            case Over(step=ProjectStep(items=items)):
+                return lambda memory, span, log: project_log(log, items)
+            case Over(step=Compute(items=items)):
+                return lambda memory, span, log: compute_nothing(log, items)
+            case Over(step=WindowStep(range=length) as window) if window.is_range:
+                return lambda memory, span, log: limit_lifetimes(log, length.amount)
+            case Over(step=WindowStep() as window, numbered=numbered):
+                return Counted(name, window, samples[0], numbered).step
             case Over(step=AggregateStep(group=group, calls=calls)):
-                self.made[id(node)] = GroupedAggregate(name, group, calls, samples[0], levels[0])
-            case Over(step=WindowStep() as window, numbered=numbered) if not window.is_range:
-                self.made[id(node)] = CountedWindow(name, window, samples[0], numbered)
-            case Ordered(by=by):
-                self.made[id(node)] = InOrder(f"{name}.rows", by)
-            case Read(slide=slide):
-                self.made[id(node)] = ReadAt(name, slide)
+                return GroupedAggregate(name, group, calls, samples[0], levels[0]).step
             case Over(step=DistinctStep()) | MinusLogs():
-                self.made[id(node)] = Without(name, samples[0], levels)
-            case JoinLogs(columns=columns, on=on, condition=condition):
-                both = (samples[0], samples[1]), (levels[0], levels[1])
-                self.made[id(node)] = Joined(name, columns, on, condition, *both)
-        logs = [of_tuples(sample) for sample in samples]
-        return self._apply(Memory(State()), node, logs, Span(EARLIEST, EARLIEST)).born
+                return Without(name, samples[0], levels).step
+            case JoinLogs():
+                return Joined(name, node, samples, levels).step
+            case UnionLogs():
+                return lambda memory, span, left, right: unite(left, right)
+            case Placed(child=child):
+                return lambda memory, span, log: placed(log, self.query.inputs[child.input].arrival)
+            case Numbered():
+                return lambda memory, span, log: number_stream(memory, f"{name}.rows", log)
+            case Ordered(by=by):
+                return OrderedStream(f"{name}.rows", by).step
+            case Streamed(lifetime=lifetime):
+                return _met(node, lifetime, lambda memory, span, log: as_stream(log, lifetime))
+            case Read(slide=slide):
+                return _met(node, slide, ReadAt(name, slide).step)
+        raise malformed(f"there is no operator for a {name_of(node)}")
+
+
+def _met(node: Streamed | Read, slide: int | None, apply: Apply) -> Apply:
+    """Return an operator that also tells its meeting the boundaries at which the other windows must be evaluated."""
+    if node.meeting is None or slide is None:
+        return apply
+    meeting = Meeting(node.meeting, slide)
+
+    def met(memory: Memory, span: Span, log: TupleLog) -> TupleLog:
+        meeting.next(memory, log.born.start, span)
+        return apply(memory, span, log)
+
+    return met

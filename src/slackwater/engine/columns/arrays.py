@@ -33,6 +33,12 @@ def ints(column: pa.Array) -> Ints:
     return array
 
 
+def column(batch: pa.RecordBatch, name: str) -> Ints:
+    """Return an int64 column without NULLs as an array."""
+    values: Ints = batch.column(name).to_numpy()
+    return values
+
+
 def moments(times: Ints, known: Bools | None = None) -> pa.Array:
     """Return microseconds as a column of timestamps, NULL where `known` is false."""
     column = pa.array(times, pa.int64(), mask=None if known is None else ~known)

@@ -17,27 +17,38 @@ from slackwater.engine.columns.state import Memory
 from slackwater.engine.numbers.limbs import Floats
 
 
-class Keys:
-    """The codes of one set of key columns, kept under a name in the state."""
+class Codes:
+    """The codes of one set of key columns, and a count for each, kept under a name in the state.
+
+    The count is that of the live tuples with the key. A code without any is unused.
+    """
+
+    counter = "living"
 
     def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
         self.name = name
         self.types = list(types)
 
-    def columns(self, memory: Memory) -> list[pa.Array]:
-        """Return the key columns, indexed by code. Rows of unused codes hold old keys."""
-        names = [f"{self.name}.{place}" for place in range(len(self.types))]
-        return [
-            pa.array([], kind) if (found := memory.column(name)) is None else found
-            for name, kind in zip(names, self.types, strict=True)
-        ]
+    def columns(self, memory: Memory, code: Ints | None = None) -> list[pa.Array]:
+        """Return the keys of codes, or the key columns indexed by code. Rows of unused codes hold old keys."""
+        stored = [memory.column(f"{self.name}.{place}") for place in range(len(self.types))]
+        pairs = zip(stored, self.types, strict=True)
+        every = [pa.array([], kind) if column is None else column for column, kind in pairs]
+        return every if code is None else [column.take(pa.array(code)) for column in every]
 
     def size(self, memory: Memory) -> int:
         """Return the number of codes. Without key columns there is only code 0."""
         return memory.number(f"{self.name}.size") if self.types else 1
 
-    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int, in_use: Bools) -> Ints:
-        """Return the codes of `size` rows. New keys take unused codes first, then additional ones."""
+    def counts(self, memory: Memory) -> Ints:
+        """Return the count of each code, 0 for new codes."""
+        return memory.sized(f"{self.name}.{self.counter}", self.size(memory))
+
+    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int, in_use: Bools | None = None) -> Ints:
+        """Return the codes of `size` rows. New keys take unused codes first, then additional ones.
+
+        If the codes are not counted, `in_use` says which are in use.
+        """
         if not columns or not size:
             return np.zeros(size, np.int64)
         columns = [normal(column) for column in columns]
@@ -47,7 +58,7 @@ class Keys:
         if len(unknown):
             fresh = [column.take(pa.array(unknown)) for column in columns]
             number, first = dense(fresh)
-            free = ~in_use
+            free = ~in_use if in_use is not None else self.counts(memory) == 0
             free[code[code >= 0]] = False
             place = self._place(memory, [column.take(pa.array(first)) for column in fresh], np.flatnonzero(free))
             code[unknown] = place[number]
@@ -77,35 +88,9 @@ class Keys:
             memory.put(f"{self.name}.size", left)
         return left
 
-
-class Codes:
-    """The codes of one set of key columns, and a count for each: of its live tuples. A code without any is unused."""
-
-    counter = "living"
-
-    def __init__(self, name: str, types: Sequence[pa.DataType]) -> None:
-        self.name = name
-        self.keys = Keys(name, types)
-
-    def size(self, memory: Memory) -> int:
-        """Return the number of codes."""
-        return self.keys.size(memory)
-
-    def counts(self, memory: Memory) -> Ints:
-        """Return the count of each code, 0 for new codes."""
-        return memory.sized(f"{self.name}.{self.counter}", self.size(memory))
-
-    def encode(self, memory: Memory, columns: Sequence[pa.Array], size: int) -> Ints:
-        """Return the codes of `size` rows with these key columns."""
-        return self.keys.encode(memory, columns, size, self.counts(memory) > 0)
-
-    def columns(self, memory: Memory, code: Ints) -> list[pa.Array]:
-        """Return the keys of codes."""
-        return [column.take(pa.array(code)) for column in self.keys.columns(memory)]
-
     def settle(self, memory: Memory, counts: Ints) -> int:
         """Store the count of each code after a step. Return the number of codes that remain."""
-        size = self.keys.trim(memory, counts > 0)
+        size = self.trim(memory, counts > 0)
         memory.put(f"{self.name}.{self.counter}", counts[:size])
         return size
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, picked
+from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, column, picked
 from slackwater.engine.columns.order import ascending, stable
 
 MOST = 1 << 16
@@ -91,7 +91,7 @@ class Store:
             if not unseen.any():
                 break
             rows = self._read(segment)
-            codes: Ints = rows.column(code).to_numpy()
+            codes = column(rows, code)
             first = np.full(max(len(unseen), int(codes.max(initial=-1)) + 1), -1)
             first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)  # the last write wins, which is the first row
             take = np.flatnonzero(unseen & (first[: len(unseen)] >= 0))
@@ -168,8 +168,28 @@ class Store:
         return rows if ascending(clock) else picked(rows, stable(clock))
 
     def _clock(self, rows: pa.RecordBatch) -> Ints:
-        clock: Ints = rows.column(self.clock).to_numpy()
-        return clock
+        return column(rows, self.clock)
+
+
+class OpenStore:
+    """A store that is read as a whole. `old` has the rows that are there, of which a segment may contain others."""
+
+    def __init__(self, store: Store, there: Wanted) -> None:
+        self.store, self._every = store, store.all()
+        self._there = np.zeros(0, np.bool_) if self._every is None else there(self._every)
+        self.old = None if self._every is None else picked(self._every, self._there)
+
+    def with_new(self, new: pa.RecordBatch) -> list[pa.RecordBatch]:
+        """Return old and new rows, as one or two record batches."""
+        return [new] if self.old is None else [self.old, new]
+
+    def keep(self, stays: Bools) -> Store:
+        """Return the store with those of the old rows for which the mask is true; more values of it are ignored."""
+        if self._every is None:
+            return self.store
+        wanted = self._there.copy()
+        wanted[self._there] = stays[: np.count_nonzero(self._there)]
+        return self.store.keep(self._every, wanted)
 
 
 def aligned(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch:

@@ -10,6 +10,7 @@ import json
 import struct
 import zlib
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -80,13 +81,20 @@ class Memory:
     def __init__(self, state: State) -> None:
         self._head = dict(state.head)
         self._stores = dict(state.stores)
+        self._prefix = ""
 
     def state(self) -> State:
         return State(self._head, self._stores)
 
+    def within(self, prefix: str) -> Memory:
+        """Return the part of this memory under a prefix, so that an operator can use the names that it has alone."""
+        part = copy(self)
+        part._prefix += prefix
+        return part
+
     def ints(self, name: str) -> Ints:
         """Return an array of integers, empty if there is none. Do not write to it."""
-        found = self._head.get(name)
+        found = self.column(name)
         return NO_INTS if found is None else found.to_numpy()
 
     def sized(self, name: str, size: int, fill: int = 0) -> Ints:
@@ -102,30 +110,30 @@ class Memory:
         return np.arange(first, first + count)
 
     def number(self, name: str, default: int = 0) -> int:
-        found = self._head.get(name)
+        found = self.column(name)
         return default if found is None else int(found[0].as_py())
 
     def column(self, name: str) -> pa.Array | None:
-        return self._head.get(name)
+        return self._head.get(self._prefix + name)
 
     def put(self, name: str, values: Any) -> None:
         """Store an array or a number under a name; None deletes it."""
         if values is None:
-            self._head.pop(name, None)
+            self._head.pop(self._prefix + name, None)
         elif isinstance(values, pa.Array):
-            self._head[name] = values
+            self._head[self._prefix + name] = values
         else:
-            self._head[name] = pa.array(np.atleast_1d(np.asarray(values, np.int64)))
+            self._head[self._prefix + name] = pa.array(np.atleast_1d(np.asarray(values, np.int64)))
 
     def names(self, prefix: str) -> list[str]:
         """Return the names of the arrays that begin with a prefix."""
-        return [name for name in self._head if name.startswith(prefix)]
+        return [name.removeprefix(self._prefix) for name in self._head if name.startswith(self._prefix + prefix)]
 
     def store(self, name: str, clock: str) -> Store:
-        return self._stores.get(name) or Store(clock)
+        return self._stores.get(self._prefix + name) or Store(clock)
 
     def put_store(self, name: str, store: Store) -> None:
-        self._stores[name] = store
+        self._stores[self._prefix + name] = store
 
 
 def pack(batch: pa.RecordBatch) -> bytes:

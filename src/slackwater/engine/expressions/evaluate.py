@@ -14,15 +14,19 @@ side of AND and OR is evaluated only for the rows that need it, so that a guarde
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from slackwater.engine.columns.arrays import valid
+from slackwater.engine.columns.keys import ordinals
 from slackwater.engine.columns.types import arrow_type
-from slackwater.engine.expressions.functions import COMPARISONS, FUNCTIONS
 from slackwater.engine.plan import Tree
 from slackwater.errors import QueryError, RunError
+
+WIDER = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()]
 
 
 class Columns(Protocol):
@@ -34,7 +38,7 @@ class Columns(Protocol):
 
 
 def evaluate(tree: Tree, rows: Columns) -> pa.Array:
-    """The value of a tree for each row. A tree with marks needs rows that have them."""
+    """Return the value of a tree for each row. A tree with marks needs rows that have them."""
     try:
         return _value(tree, rows)
     except pa.ArrowNotImplementedError as cause:
@@ -70,25 +74,18 @@ def _value(tree: Tree, rows: Columns) -> pa.Array:
         return pa.repeat(literal(*arguments), len(rows))
     if operator in SPECIAL:
         return SPECIAL[operator](arguments, rows)
-    values = [_value(argument, rows) for argument in arguments]
-    if operator in COMPARISONS:
-        return COMPARISONS[operator](*values)
     if operator in FUNCTIONS:
-        return FUNCTIONS[operator](*values)
-    raise unknown(operator)
-
-
-def unknown(operator: str) -> QueryError:
-    return QueryError(
+        return FUNCTIONS[operator](*(_value(argument, rows) for argument in arguments))
+    raise QueryError(
         "SW-352",
         f"'{operator}' cannot be evaluated in the fused operator",
-        expected=", ".join(sorted([*FUNCTIONS, *COMPARISONS, *SPECIAL])),
+        expected=", ".join(sorted([*FUNCTIONS, *SPECIAL])),
         hint="compute it in a view before the window",
     )
 
 
 def literal(value: Any, kind: str) -> pa.Scalar:
-    """A constant; a decimal is given as text, a timestamp or an interval in microseconds."""
+    """Return a constant; a decimal is given as text, a timestamp or an interval in microseconds."""
     target = arrow_type(kind)
     if pa.types.is_decimal(target):
         return pa.scalar(value, pa.string()).cast(target)
@@ -106,7 +103,7 @@ def _or(arguments: Sequence[Any], rows: Columns) -> pa.Array:
 def _lazily(
     arguments: Sequence[Any], rows: Columns, joined: Callable[..., pa.Array], needed: Callable[[pa.Array], pa.Array]
 ) -> pa.Array:
-    """Left to right, each side only for the rows that the sides before it have not decided."""
+    """Evaluate the sides from left to right, each only for the rows that the sides before it have not decided."""
     result = _value(arguments[0], rows)
     for argument in arguments[1:]:
         if not may_fail(argument):
@@ -119,28 +116,104 @@ def _lazily(
 
 
 def _spread(values: pa.Array, mask: pa.Array) -> pa.Array:
-    """Values for the rows of the mask put in their places; NULL elsewhere."""
+    """Return the values in the places of the mask; NULL elsewhere."""
     return pc.replace_with_mask(pa.nulls(len(mask), values.type), mask, values)
 
 
+def unified(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """Return columns in the widest of their types: a DOUBLE makes numbers DOUBLE, a DECIMAL whole numbers DECIMAL.
+
+    >>> [column.to_pylist() for column in unified([pa.array([1.5]), pa.array([9], pa.int32())])]
+    [[1.5], [9.0]]
+    """
+    kinds = {column.type for column in columns if not pa.types.is_null(column.type)}
+    if not kinds:
+        return list(columns)
+    decimals = [kind for kind in kinds if pa.types.is_decimal(kind)]
+    if len(kinds) == 1:
+        (target,) = kinds
+    elif all(kind in WIDER for kind in kinds):
+        target = max(kinds, key=WIDER.index)
+    elif any(pa.types.is_floating(kind) for kind in kinds):
+        target = pa.float64()
+    elif decimals:
+        target = pa.decimal128(38, max(kind.scale for kind in decimals))
+    elif all(pa.types.is_temporal(kind) and not pa.types.is_duration(kind) for kind in kinds):
+        target = next((kind for kind in kinds if pa.types.is_timestamp(kind) and kind.tz), pa.timestamp("us"))
+    else:
+        listed = ", ".join(sorted(map(str, kinds)))
+        raise QueryError(
+            "SW-351", f"values of {listed} cannot stand together", hint="cast one to the type of the other"
+        )
+    return [column.cast(target) for column in columns]
+
+
+def arithmetic(function: Callable[..., pa.Array], one: pa.Array, two: pa.Array) -> pa.Array:
+    """Return a sum, difference or product. Overflow is an error; DECIMAL with DOUBLE is DOUBLE."""
+    if pa.types.is_floating(one.type) or pa.types.is_floating(two.type):
+        one, two = one.cast(pa.float64()), two.cast(pa.float64())
+    return function(one, two)
+
+
+def compared(function: Callable[..., pa.Array], one: pa.Array, two: pa.Array) -> pa.Array:
+    """Compare values: NaN equals NaN and is greater than any number."""
+    first, second = unified([one, two])
+    if pa.types.is_floating(first.type) and (_has_nan(first) or _has_nan(second)):
+        first, second = _ordered(first), _ordered(second)
+    return function(first, second)
+
+
+def same(one: pa.Array, two: pa.Array) -> pa.Array:
+    """Return the values of `<=>`: NULL equals NULL."""
+    both = pc.and_(one.is_null(), two.is_null())
+    return pc.or_(both, pc.fill_null(compared(pc.equal, one, two), False))
+
+
+def _has_nan(column: pa.Array) -> bool:
+    return bool(pc.any(pc.is_nan(column)).as_py())
+
+
+def _ordered(column: pa.Array) -> pa.Array:
+    """Return doubles as integers of the same order, NaN last."""
+    return pa.array(ordinals(column), mask=~valid(column))
+
+
+COMPARISONS: dict[str, Callable[..., pa.Array]] = {
+    "=": partial(compared, pc.equal),
+    "<>": partial(compared, pc.not_equal),
+    "<": partial(compared, pc.less),
+    "<=": partial(compared, pc.less_equal),
+    ">": partial(compared, pc.greater),
+    ">=": partial(compared, pc.greater_equal),
+    "<=>": same,
+}
+FUNCTIONS: dict[str, Callable[..., pa.Array]] = {
+    **COMPARISONS,
+    "+": partial(arithmetic, pc.add_checked),
+    "-": partial(arithmetic, pc.subtract_checked),
+    "*": partial(arithmetic, pc.multiply_checked),
+    "negative": pc.negate_checked,
+    "not": pc.invert,
+    "is null": pc.is_null,
+    "is true": lambda value: pc.fill_null(value, False),
+    "is false": lambda value: pc.fill_null(pc.invert(value), False),
+}
 SPECIAL: dict[str, Callable[[Sequence[Any], Columns], pa.Array]] = {
     "and": _and,
     "or": _or,
 }
-SAFE = frozenset({"column", "mark", "literal", "and", "or", "not", "is null", "is true", "is false", *COMPARISONS})
+LEAVES = ("column", "mark", "literal")
+SAFE = frozenset({*LEAVES, "and", "or", "not", "is null", "is true", "is false", *COMPARISONS})
 
 
-def may_fail(tree: Any) -> bool:
-    """Whether a tree has an operator that can raise an error: then it is kept from rows that it is not meant for."""
-    if not isinstance(tree, tuple) or not tree:
-        return False
-    if isinstance(tree[0], str):
-        return tree[0] not in SAFE or (tree[0] not in ("column", "mark", "literal") and any(map(may_fail, tree[1:])))
-    return any(map(may_fail, tree))
+def may_fail(tree: Tree) -> bool:
+    """Return whether a tree can raise an error: then it is kept from rows that it is not meant for."""
+    operator, *arguments = tree
+    return operator not in SAFE or (operator not in LEAVES and any(map(may_fail, arguments)))
 
 
 def marks_of(tree: Any) -> set[str]:
-    """The marks of the instant that a tree names.
+    """Return the marks of the instant that a tree names.
 
     >>> sorted(marks_of(("+", ("column", "a"), ("mark", "row_number"))))
     ['row_number']
@@ -151,7 +224,7 @@ def marks_of(tree: Any) -> set[str]:
 
 
 def columns_of(tree: Any) -> set[str]:
-    """The columns that a tree names.
+    """Return the columns that a tree names.
 
     >>> sorted(columns_of(("+", ("column", "a"), ("mark", "row_number"))))
     ['a']

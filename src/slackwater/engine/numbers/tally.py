@@ -20,8 +20,6 @@ from slackwater.engine.numbers.limbs import Floats, Limbs, of_decimals, of_float
 ROWS = "rows"
 HUGE = 1e150
 """A larger number counts as huge: its square may overflow a double, and the deviation is infinite."""
-SHORT = 16
-"""The mean length of runs, in rows, from which each run is summed by itself; shorter ones are cheaper by cumsum."""
 Tally = dict[str, Ints]
 
 
@@ -106,10 +104,7 @@ def summed(tallies: Tally, order: Any, starts: Any) -> Tally:
 
 
 def _of_runs(added: Ints, starts: Any) -> Ints:
-    """Return the sums of runs. Short runs are differences of running sums, in which overflows cancel."""
-    if len(added) > SHORT * len(starts):
-        sums: Ints = np.add.reduceat(added, starts)
-        return sums
+    """Return the sums of runs: differences of running sums, in which overflows cancel."""
     running = np.cumsum(added)
     ends = np.append(starts[1:], len(added))
     return np.diff(running.take(ends - 1), prepend=0)

@@ -11,7 +11,7 @@ from slackwater.engine.columns.arrays import table
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.numbers.tally import Tally
-from slackwater.engine.operators.calls import Calls, Distinct, End, Extreme, Found, Source
+from slackwater.engine.operators.calls import Calls, DistinctValues, EndValue, ExtremeValue, Found, ValueSource
 from slackwater.engine.operators.distinct import DistinctCounts
 from slackwater.engine.operators.ends import Ends
 from slackwater.engine.operators.entries import ARRIVAL, POSITION, TIME, ExitClock, Merge, Points
@@ -22,7 +22,7 @@ from slackwater.engine.plan import Call
 SUMS = "sums"
 Fresh = dict[str, pa.RecordBatch]
 """New entries for each structure, by its name."""
-STRUCTURES: dict[type[Source], Any] = {Extreme: Extremes, End: Ends, Distinct: DistinctCounts}
+STRUCTURES: dict[type[ValueSource], Any] = {ExtremeValue: Extremes, EndValue: Ends, DistinctValues: DistinctCounts}
 
 
 class Aggregates:
@@ -47,7 +47,7 @@ class Aggregates:
     def evaluated(self, rows: Rows) -> pa.RecordBatch:
         """Return the arguments of all calls; for FIRST and LAST also the columns of the sequence order, if known."""
         columns: dict[str, Any] = self.calls.evaluated(rows)
-        if any(isinstance(source, End) for source in self.calls.sources):
+        if any(isinstance(source, EndValue) for source in self.calls.sources):
             columns |= {name: rows.marks[name] for name in (TIME, ARRIVAL, POSITION) if name in rows.marks}
         return table(columns or {TIME: rows.time})
 

@@ -23,7 +23,7 @@ from slackwater.errors import QueryError
 
 
 @dataclass(frozen=True, slots=True)
-class Extreme:
+class ExtremeValue:
     """The greatest (or, with `least`, the least) value of a column. NULLs are ignored."""
 
     argument: str
@@ -35,7 +35,7 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class EndValue:
     """The value of the first (or `last`) row. `skips` ignores NULLs."""
 
     argument: str
@@ -48,7 +48,7 @@ class End:
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class DistinctValues:
     """The number of distinct values of columns. Rows with a NULL are ignored."""
 
     arguments: tuple[str, ...]
@@ -58,23 +58,23 @@ class Distinct:
         return f"distinct.{'.'.join(self.arguments)}"
 
 
-Source = Extreme | End | Distinct
+ValueSource = ExtremeValue | EndValue | DistinctValues
 SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
 
 
-def source_of(call: Call, given: Sequence[str]) -> Source | None:
+def source_of(call: Call, given: Sequence[str]) -> ValueSource | None:
     """Return what a call over these columns is read from, or None if it is read from the sums."""
     match call.function, call.distinct:
         case "count", True:
-            return Distinct(tuple(given))
+            return DistinctValues(tuple(given))
         case "min" | "bool_and", _:
-            return Extreme(given[0], least=True)
+            return ExtremeValue(given[0], least=True)
         case "max" | "bool_or", _:
-            return Extreme(given[0], least=False)
+            return ExtremeValue(given[0], least=False)
         case function, True:
             raise not_here(f"{function}(DISTINCT ...)")
         case "first" | "last" as function, _:
-            return End(given[0], function == "last", call.ignore_nulls)
+            return EndValue(given[0], function == "last", call.ignore_nulls)
         case function, _ if function in ("count", *FUNCTIONS):
             return None
     raise not_here(call.function)
@@ -89,7 +89,7 @@ def not_here(what: str) -> QueryError:
     )
 
 
-Found = Mapping[Source, pa.Array]
+Found = Mapping[ValueSource, pa.Array]
 """The values at the points, by their source."""
 
 
@@ -103,7 +103,7 @@ class Calls:
     def __init__(self, calls: Sequence[Call], sample: Rows) -> None:
         self.trees: dict[str, Tree] = {}
         self.counted: dict[str, Argument] = {}
-        self.sources: list[Source] = []
+        self.sources: list[ValueSource] = []
         self.sums = self.whole = False
         self._kinds: dict[str, pa.DataType] = {}
         self._readers = [self._reader(call, sample) for call in calls]
@@ -151,5 +151,5 @@ class Calls:
         place = list(self.counted).index(name)
         return lambda sums, others: finished(function, sums, place, kind)
 
-    def _kind(self, source: Source) -> pa.DataType:
-        return pa.int64() if isinstance(source, Distinct) else self._kinds[source.argument]
+    def _kind(self, source: ValueSource) -> pa.DataType:
+        return pa.int64() if isinstance(source, DistinctValues) else self._kinds[source.argument]

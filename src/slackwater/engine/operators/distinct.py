@@ -10,18 +10,18 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, joined, picked, valid
+from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, column, joined, picked, valid
 from slackwater.engine.columns.keys import dense, normal
 from slackwater.engine.columns.order import counted, firsts, positions, sorted_within, stable
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.calls import Distinct
-from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, ExitClock, Points, Shelf, column
+from slackwater.engine.operators.calls import DistinctValues
+from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, ExitClock, Points, Shelf
 
 
 class DistinctCounts:
     """The number of distinct values that are not NULL in each window."""
 
-    def __init__(self, name: str, source: Distinct, mixed: bool) -> None:
+    def __init__(self, name: str, source: DistinctValues, mixed: bool) -> None:
         self.name, self.arguments, self.mixed = name, source.arguments, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -46,7 +46,7 @@ class DistinctCounts:
         pieces = shelf.with_new(new)
         lives = _Lives.of(clock, pieces, self._identity(pieces), self.mixed)
         found = lives.count(points) if len(points) else NO_INTS
-        shelf.keep(lives.last & shelf.live(new), new)
+        shelf.put(lives.last & shelf.live(new), new)
         return pa.array(found)
 
     def _values(self, entries: pa.RecordBatch) -> list[pa.Array]:

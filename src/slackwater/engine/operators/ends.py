@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Bools, Ints, joined, picked, scattered, valid
+from slackwater.engine.columns.arrays import Bools, Ints, column, joined, picked, scattered, valid
 from slackwater.engine.columns.order import counted, firsts, in_sequence
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.calls import End
+from slackwater.engine.operators.calls import EndValue
 from slackwater.engine.operators.entries import (
     ARRIVAL,
     CODE,
@@ -24,8 +24,7 @@ from slackwater.engine.operators.entries import (
     Points,
     Queue,
     Shelf,
-    column,
-    merged_runs,
+    runs_of,
 )
 
 VALUE = "value"
@@ -34,7 +33,7 @@ VALUE = "value"
 class Ends:
     """The value of the first or last row of each window."""
 
-    def __init__(self, name: str, source: End, mixed: bool) -> None:
+    def __init__(self, name: str, source: EndValue, mixed: bool) -> None:
         self.name, self.source, self.mixed = name, source, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -50,9 +49,9 @@ class Ends:
         if not entries.num_rows:
             return entries
         entries = sequenced(entries)
-        order, starts = merged_runs(entries)
-        edge = np.append(starts[1:], len(order)) - 1 if self.source.last else starts
-        return picked(entries, order[edge])
+        order, starts = runs_of(entries)
+        edge = np.append(starts[1:], entries.num_rows) - 1 if self.source.last else starts
+        return picked(entries, edge if order is None else order[edge])
 
     def step(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points) -> pa.Array | None:
         """Return the values at the points, and keep the entries that can still be first or last."""
@@ -70,7 +69,7 @@ class Ends:
             place = np.where(held, high - 1 if self.source.last else low, 0)
             source = layout.order[place] if len(layout.order) else place
             found = joined([piece.column(VALUE) for piece in pieces]).take(pa.array(source, mask=~held))
-        shelf.keep(shelf.live(new) & self._edges(layout, pieces), new)
+        shelf.put(shelf.live(new) & self._edges(layout, pieces), new)
         return found
 
     def _edges(self, layout: Layout, pieces: list[pa.RecordBatch]) -> Bools:

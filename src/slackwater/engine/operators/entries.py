@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, table
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, column, picked, table
 from slackwater.engine.columns.order import ascending, bounds, counted, firsts, positions, sorted_within
-from slackwater.engine.columns.segments import Store, Wanted, aligned
+from slackwater.engine.columns.segments import OpenStore, Store, Wanted, aligned
 from slackwater.engine.columns.state import Memory
 
 CODE, ENTER, EXIT, PART = "code", "enter", "exit", "part"
@@ -84,34 +84,22 @@ class ExitClock:
         return self.resolve(column(entries, EXIT), part_of(entries))
 
 
-class Shelf:
+class Shelf(OpenStore):
     """The entries of a store that is read as a whole: those that had not left before this batch."""
 
     def __init__(self, memory: Memory, name: str, clock: ExitClock) -> None:
         self._memory, self._name, self._clock = memory, name, clock
-        self._store = memory.store(name, EXIT)
-        self._every = self._store.all()
-        self._there = np.empty(0, np.bool_) if self._every is None else clock.was_live(self._every)
-        self.old = None if self._every is None else picked(self._every, self._there)
-
-    def with_new(self, new: pa.RecordBatch) -> list[pa.RecordBatch]:
-        """Return old and new entries, as one or two record batches."""
-        return [new] if self.old is None else [self.old, new]
+        super().__init__(memory.store(name, EXIT), clock.was_live)
 
     def live(self, new: pa.RecordBatch) -> Bools:
         """Return a mask of the old and new entries that stay."""
         return np.concatenate([self._clock.is_live(piece) for piece in self.with_new(new)])
 
-    def keep(self, mask: Bools, new: pa.RecordBatch) -> None:
+    def put(self, mask: Bools, new: pa.RecordBatch) -> None:
         """Keep the old and new entries for which the mask is true."""
-        before = len(mask) - new.num_rows
-        store = self._store
-        if self._every is not None:
-            wanted = self._there.copy()
-            wanted[self._there] = mask[:before]
-            store = store.keep(self._every, wanted)
         kept = [name for name in new.schema.names if name not in (ENTER, AT)]
-        self._memory.put_store(self._name, store.add(picked(new.select(kept), mask[before:])))
+        added = picked(new.select(kept), mask[len(mask) - new.num_rows :])
+        self._memory.put_store(self._name, self.keep(mask).add(added))
 
 
 class Queue(Shelf):
@@ -122,11 +110,11 @@ class Queue(Shelf):
 
     def __init__(self, memory: Memory, name: str, clock: ExitClock, points: Points) -> None:
         self._memory, self._name, self._clock = memory, name, clock
-        gone, self._store = clock.expire(memory.store(name, EXIT))
+        gone, self.store = clock.expire(memory.store(name, EXIT))
         self._every = None
         wanted = np.zeros(int(points.code.max(initial=-1)) + 1, np.bool_)
         wanted[points.code] = True
-        front = [piece for piece in (gone, self._store.next_of_each(CODE, wanted)) if piece is not None]
+        front = [piece for piece in (gone, self.store.next_of_each(CODE, wanted)) if piece is not None]
         self.old = aligned(front) if front else None
 
 
@@ -142,11 +130,6 @@ def beyond(entries: pa.RecordBatch, clock: int | Ints) -> Bools:
     limit = clock if isinstance(clock, int) else clock[column(entries, PART)]
     left: Bools = column(entries, EXIT) > limit
     return left
-
-
-def column(entries: pa.RecordBatch, name: str) -> Ints:
-    array: Ints = entries.column(name).to_numpy()
-    return array
 
 
 def part_of(entries: pa.RecordBatch) -> Ints | None:
@@ -197,14 +180,11 @@ class Layout:
         return np.repeat(ends, ends - starts)
 
 
-def merged_runs(entries: pa.RecordBatch) -> tuple[Index, Index]:
-    """Return the order that groups entries that enter and leave together, and the start of each run."""
-    order, starts = runs_of(entries)
-    return np.arange(entries.num_rows) if order is None else order, starts
-
-
 def runs_of(entries: pa.RecordBatch) -> tuple[Index | None, Index]:
-    """Return the result of `merged_runs`, with None for the order if the entries are grouped already."""
+    """Return the order that groups entries that enter and leave together, and the start of each run.
+
+    The order is None if the entries are grouped already.
+    """
     code, enter, exits = (column(entries, name) for name in (CODE, ENTER, EXIT))
     if ascending(code) and ascending(exits) and ascending(enter):
         return None, np.flatnonzero(firsts(code, exits, enter))

@@ -16,8 +16,8 @@ from slackwater.engine.columns.arrays import Bools, Index, Ints, ints, joined, p
 from slackwater.engine.columns.keys import dense, from_ordinals, ordinals, ranked
 from slackwater.engine.columns.order import counted
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.operators.calls import Extreme
-from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, merged_runs
+from slackwater.engine.operators.calls import ExtremeValue
+from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, runs_of
 
 VALUE = "value"
 
@@ -25,7 +25,7 @@ VALUE = "value"
 class Extremes:
     """The greatest or the least value of each window."""
 
-    def __init__(self, name: str, source: Extreme, mixed: bool) -> None:
+    def __init__(self, name: str, source: ExtremeValue, mixed: bool) -> None:
         self.name, self.source, self.mixed = name, source, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
@@ -38,8 +38,8 @@ class Extremes:
         if not entries.num_rows:
             return entries
         rank, back = comparable(entries.column(VALUE), self.source.least)
-        order, starts = merged_runs(entries)
-        best = np.maximum.reduceat(rank[order], starts)
+        order, starts = runs_of(entries)
+        best = np.maximum.reduceat(rank if order is None else rank[order], starts)
         return table(heads(entries, order, starts) | {VALUE: back(best, np.ones(len(best), np.bool_))})
 
     def step(self, memory: Memory, clock: ExitClock, new: pa.RecordBatch, points: Points) -> pa.Array | None:
@@ -54,7 +54,7 @@ class Extremes:
             low, high = layout.windows(points)
             found = back(greatest(line, low, high), high > low)
         live = shelf.live(new)
-        shelf.keep(live & _standing(layout, line, live), new)
+        shelf.put(live & _standing(layout, line, live), new)
         return found
 
 

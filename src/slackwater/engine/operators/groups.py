@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, table
-from slackwater.engine.columns.keys import Keys, normal
+from slackwater.engine.columns.keys import Codes, normal
 from slackwater.engine.columns.rows import ORDER, Rows, ordering
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.columns.types import known_type
@@ -29,8 +29,8 @@ class Groups:
     With `parts`, every part of the stream is a group and its code is that of the part.
     """
 
-    def __init__(self, name: str, types: Sequence[pa.DataType], parts: Keys | None = None) -> None:
-        self.keys = parts or Keys(name, types)
+    def __init__(self, name: str, types: Sequence[pa.DataType], parts: Codes | None = None) -> None:
+        self.keys = parts or Codes(name, types)
         self.name = name
         self.own = parts is None
 
@@ -89,7 +89,7 @@ class Grouping:
         aggregate: AggregateStep,
         sample: Rows,
         partial: bool,
-        parts: Keys | None = None,
+        parts: Codes | None = None,
         mixed: bool = False,
     ) -> None:
         refuse_marks(inner, aggregate)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, column, picked
 from slackwater.engine.columns.keys import dense, ranked
 from slackwater.engine.columns.order import FITS, counted, firsts, stable
 from slackwater.engine.columns.rows import INSTANT, Rows, packed, unpacked
@@ -20,7 +20,7 @@ from slackwater.engine.columns.segments import aligned
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.numbers.tally import ROWS
 from slackwater.engine.operators.aggregates import SUMS, Fresh
-from slackwater.engine.operators.entries import AT, CODE, ENTER, ExitClock, Points, Shelf, column, part_of
+from slackwater.engine.operators.entries import AT, CODE, ENTER, ExitClock, Points, Shelf, part_of
 from slackwater.engine.operators.groups import Grouping
 from slackwater.errors import RunError
 
@@ -209,7 +209,7 @@ class WindowRelation:
         start = np.clip(enter, first, end)
         stop = np.clip(schedule.clock.exits(every), start, end)
         place, ordinal = spread(start, stop - start)
-        shelf.keep(shelf.live(new), new)
+        shelf.put(shelf.live(new), new)
         return unpacked(picked(every, place)), ordinal
 
 

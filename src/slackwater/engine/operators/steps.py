@@ -9,10 +9,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, picked, scattered, table, true
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, column, scattered, table, true
 from slackwater.engine.columns.keys import Parts, dense, normal, ranked
 from slackwater.engine.columns.order import firsts, sorted_within
 from slackwater.engine.columns.rows import INSTANT, ROW_NUMBER, TIME, Rows, after, caused, packed, unordered, unpacked
+from slackwater.engine.columns.segments import OpenStore
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.columns.types import arrow_type, known_type
 from slackwater.engine.expressions.evaluate import evaluate
@@ -34,7 +35,7 @@ class Span:
     everything: bool = False
 
     @classmethod
-    def until(cls, before: int, punctuation: int, *, everything: bool) -> Span:
+    def until(cls, before: int, punctuation: int, *, everything: bool = False) -> Span:
         """Return the span up to a punctuation, which never goes back; with `everything` at least one tick long."""
         return cls(before, max(before + everything, punctuation), everything=everything)
 
@@ -142,17 +143,11 @@ class LastOfSlots:
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         slots = span.slotted(self.every)
-        store = memory.store(self.name, TIME)
-        kept = store.all()
-        there = np.zeros(0, np.bool_) if kept is None else kept.column(TIME).to_numpy() >= slots.before
-        every = rows if kept is None else after(unpacked(picked(kept, there)), rows)
+        opened = OpenStore(memory.store(self.name, TIME), lambda kept: column(kept, TIME) >= slots.before)
+        every = rows if opened.old is None else after(unpacked(opened.old), rows)
         last = self._lasts(every)
         stay = last & (every.time >= slots.now)
-        if kept is not None:
-            still = there.copy()
-            still[there] = stay[: np.count_nonzero(there)]
-            store = store.keep(kept, still)
-        memory.put_store(self.name, store.add(packed(rows.at(stay[len(every) - len(rows) :]))))
+        memory.put_store(self.name, opened.keep(stay).add(packed(rows.at(stay[len(every) - len(rows) :]))))
         return every.at(last & ~stay), slots
 
     def _lasts(self, rows: Rows) -> Bools:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import table
+from slackwater.engine.columns.arrays import column, table
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.numbers.tally import ROWS, Argument, Tally, summed, tally, together
 from slackwater.engine.operators.entries import (
@@ -23,7 +23,6 @@ from slackwater.engine.operators.entries import (
     ExitClock,
     Layout,
     Points,
-    column,
     dense_store,
     heads,
     runs_of,

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, Index, Ints, picked, scattered
+from slackwater.engine.columns.arrays import EARLIEST, Index, Ints, column, picked, scattered
 from slackwater.engine.columns.keys import Parts, dense, normal, ranked
 from slackwater.engine.columns.order import counted, in_sequence
 from slackwater.engine.columns.rows import ROW_NUMBER, Rows
@@ -30,7 +30,6 @@ from slackwater.engine.operators.entries import (
     Merge,
     Points,
     base,
-    column,
     dense_store,
 )
 from slackwater.engine.operators.groups import Grouping
@@ -78,7 +77,7 @@ class RowWindow:
         self.inner = list(inner)
         self.counted = numbered or not window.range.is_time
         self.parts = Parts(f"{name}.parts", [sample.column(each).type for each in window.by])
-        parts = None if window.range.is_time else self.parts.keys
+        parts = None if window.range.is_time else self.parts
         self.grouping = Grouping(name, window.by, inner, aggregate, sample, False, parts)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
@@ -139,7 +138,7 @@ class WindowGroups:
         self.name, self.inner = name, list(inner)
         self.when = when(name, window, sample)
         self.waits = isinstance(self.when, AtExtents)
-        parts = None if isinstance(self.when, AtExtents) else self.when.parts.keys
+        parts = None if isinstance(self.when, AtExtents) else self.when.parts
         self.grouping = Grouping(name, window.by, inner, aggregate, sample, True, parts, mixed=self.waits)
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from pyspark import TaskContext
 
 from slackwater.engine.changelog.log import BLOB
-from slackwater.engine.stages import BATCH, PLACE
+from slackwater.engine.fused import BATCH, PLACE
 from slackwater.spark.batches import current_batch
 
 BUCKET = "__bucket"

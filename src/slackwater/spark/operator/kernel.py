@@ -13,7 +13,6 @@ from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
 from slackwater.engine.plan import decode
-from slackwater.engine.stages import Later, Opening
 
 Batches = Mapping[str, pa.RecordBatch]
 
@@ -51,9 +50,9 @@ class Hosted(Protocol):
 class ChainKernel:
     """A chain of operators, or a stage of one, over the one stream that is its input."""
 
-    def __init__(self, steps: Fused | Opening | Later, nothing: pa.RecordBatch, stream: str) -> None:
-        self.steps, self.nothing, self.stream = steps, nothing, stream
-        _, result = steps.step(steps.init(), nothing, 0)
+    def __init__(self, steps: Fused, stream: str) -> None:
+        self.steps, self.nothing, self.stream = steps, steps.nothing, stream
+        _, result = steps.step(steps.init(), steps.nothing, 0)
         self._outputs = {RESULT: result.schema}
 
     @property
@@ -97,16 +96,10 @@ def plain_columns(schema: pa.Schema) -> list[str]:
 @lru_cache(maxsize=64)
 def kernel_of(document: str, stream: str) -> ChainKernel:
     """Return the kernel of a chain, compiled once in each worker."""
-    fused = Fused(decode(document))
-    return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.input.schema), stream)
+    return ChainKernel(Fused(decode(document)), stream)
 
 
 @lru_cache(maxsize=64)
 def stage_of(document: str, number: int, stream: str) -> ChainKernel:
     """Return the kernel of a stage, compiled once in each worker."""
-    chain = decode(document)
-    if number == 0:
-        first = Opening(chain)
-        return ChainKernel(first, first.nothing, stream)
-    later = Later(chain, number)
-    return ChainKernel(later, later.nothing, RESULT)
+    return ChainKernel(Fused(decode(document), number), RESULT if number else stream)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slackwater.engine.changelog.kernel import ChangelogKernel
-from slackwater.engine.changelog.living import kept
+from slackwater.engine.changelog.operators import name_of
 from slackwater.engine.plan import (
     AggregateStep,
     Chained,
@@ -20,6 +20,7 @@ from slackwater.engine.plan import (
     Turns,
     WindowStep,
     children,
+    walk,
 )
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script
@@ -40,7 +41,7 @@ def tree(query: str) -> Any:
 
 
 def lines(query: str) -> list[tuple[str, int, Any]]:
-    return [(each.operator, each.level, each.key) for each in kept(ChangelogKernel(tree(query)).query)]
+    return [(name_of(node), node.edge.level, node.edge.key) for node in walk(ChangelogKernel(tree(query)).query.root)]
 
 
 def test_classes_and_keys_are_those_of_the_algebra():
@@ -112,8 +113,8 @@ def test_a_window_in_tuples_is_counted_per_part():
 
 
 def test_an_answer_at_a_boundary_lives_for_a_slide():
-    made = tree("SELECT id, COUNT(*) AS n FROM S [RANGE 10 seconds SLIDE 5 seconds] GROUP BY id")
-    assert (made.input, made.slide, made.key) == ("S", 5_000_000, ("id",))
+    made = tree("SELECT id, COUNT(*) AS n FROM S [RANGE 10 seconds SLIDE 5 seconds] GROUP BY id").root
+    assert (made.input, made.lifetime, made.edge.key) == ("S", 5_000_000, ("id",))
     assert [type(step) for step in made.chain.steps] == [WindowStep, AggregateStep, ProjectStep]
 
 

@@ -13,13 +13,15 @@ from tests.spark.conformance import _plain, found
 
 from slackwater.algebra.nodes import Plan
 from slackwater.app.frames import sql, stream
-from slackwater.engine.changelog.kernel import changelog_kernel
+from slackwater.engine.changelog.kernel import ChangelogKernel
+from slackwater.engine.changelog.living import STRUCTURES
+from slackwater.engine.plan import JoinLogs, children
 from slackwater.errors import InputError, QueryError
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch
 from slackwater.spark.planner.fused.changelog import changes_of
-from slackwater.spark.planner.fused.changes import Form, describe, form_of, kept_by
+from slackwater.spark.planner.fused.changes import Form, describe, form_of
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
@@ -61,7 +63,7 @@ def expected(plan: Plan, feeds: Mapping[str, Feed], made: Any = None) -> Counter
         for name, feed in feeds.items()
     }
     with rich_expressions():
-        kernel = made or changelog_kernel(changes_of(plan), net=True)
+        kernel = made or ChangelogKernel(changes_of(plan), net=True)
         lines = run(kernel, given_by(plan, ended, flush=False), stored=made is None).lines
     return Counter(tuple(map(_plain, row)) for each in lines for row in plain_rows(each))
 
@@ -106,9 +108,11 @@ def test_the_planner_says_who_runs_it_in_which_buckets_and_what_is_kept():
     assert str(describe(plan)) == (
         "one operator, in buckets by Readings.id, Pulses.id: no operator needs rows of two of them together"
     )
-    assert [(each.operator, each.level, each.structure) for each in kept_by(plan) if each.operator == "join"] == [
-        ("join", 3, ("queue", "queue"))
-    ]
+    assert [
+        (node.edge.level, [STRUCTURES[each.edge.level].name for each in children(node)])
+        for node in changes_of(plan).nodes
+        if isinstance(node, JoinLogs)
+    ] == [(3, ["queue", "queue"])]
     whole = bind_query(QUERIES["everything"], CATALOG)
     assert describe(whole).columns == ((),)
 

@@ -31,8 +31,8 @@ from slackwater.engine.changelog.log import handed_rows, of_tuples
 from slackwater.engine.columns.rows import COLUMN
 from slackwater.engine.columns.state import State
 from slackwater.engine.columns.types import arrow_type, type_name
+from slackwater.engine.fused import Fused
 from slackwater.engine.plan import Chain, Compute, EnginePlan, Input, Node
-from slackwater.engine.stages import Later, Opening
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch, interpret
@@ -86,7 +86,7 @@ def written(text: str) -> str:
 
 def run_around(chain: Chain, batches: list[Given]) -> Ran:
     """Return the output of the stages of a chain; the interpreter computes the columns between them."""
-    kernels = [Opening(chain), *(Later(chain, number + 1) for number in range(len(chain.cuts)))]
+    kernels = [Fused(chain, number) for number in range(len(chain.cuts) + 1)]
     states: list[State] = [kernel.init() for kernel in kernels]
     made = Ran()
     for given_rows, punctuation in batches:

@@ -20,10 +20,10 @@ from slackwater.engine.compile import not_in_one
 from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     ROW_WISE,
-    Boundaries,
     Chained,
     Compute,
     DistinctStep,
+    Edge,
     EnginePlan,
     FrequencyStep,
     MinusLogs,
@@ -54,7 +54,7 @@ RELATIONAL = (*SETS, ops.Select, ops.Project, ops.Aggregate, ops.Distinct)
 """What is an operator of the tree also over windows at boundaries, if there are several streams."""
 
 
-def changes_of(plan: Plan) -> Boundaries | EnginePlan:
+def changes_of(plan: Plan) -> EnginePlan:
     """The engine's plan of a query's changelog."""
     if instants_of(plan).at_boundaries and not changing(plan) and one_stream(plan) and not chain_of(plan).computed:
         return _at_boundaries(plan)
@@ -73,11 +73,12 @@ def result_names(plan: Plan) -> tuple[str, ...]:
     return unique([schema_of(plan).reference(field) for field in schema_of(plan)])
 
 
-def _at_boundaries(plan: Plan) -> Boundaries:
+def _at_boundaries(plan: Plan) -> EnginePlan:
     """An answer at a boundary stands until the next one: the chain of EMIT FINAL, and how long its results live."""
     (scan,) = [node for node in ops.walk(plan) if isinstance(node, ops.Scan)]
     key = key_under(plan, tuple(field.name for field in schema_of(plan)))
-    return Boundaries(scan.stream, chain_of(plan), instants_of(plan).every.amount, key)
+    root = Chained(Edge(2, key), scan.stream, chain_of(plan), instants_of(plan).every.amount)
+    return EnginePlan({scan.stream: input_of(scan)}, root)
 
 
 def lowered(plan: Plan, read: bool = False) -> Lowered:

@@ -15,14 +15,13 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.algebra.policies import effective
-from slackwater.engine.changelog.kernel import BoundaryChain, changelog_kernel
-from slackwater.engine.changelog.living import KeptState
+from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.log import LOG_COLUMNS, handed_rows, rows_of
 from slackwater.engine.changelog.partitioning import partitioning as cuts_of
 from slackwater.engine.changelog.profiles import PROFILES, check_profile, check_upserts
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import State
-from slackwater.engine.plan import Boundaries, Compute, EnginePlan, Input, Node, decode, encode
+from slackwater.engine.plan import Chained, Compute, EnginePlan, Input, Node, decode, encode
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKET, BUCKETS
 from slackwater.spark.operator.entry import Entry, types_in
@@ -98,13 +97,11 @@ class ChangesKernel:
         """
         self.form, self.handed = form, handed
         plain = form or Form(net=False)
-        self.kernel = changelog_kernel(decode(document), plain.net, plain.profile, plain.upserts)
+        self.kernel = ChangelogKernel(decode(document), plain.net, plain.profile, plain.upserts)
         self._outputs = {name: batch.schema for name, batch in self.step(self.init(), {}, EARLIEST)[1].items()}
 
     @property
     def inputs(self) -> dict[str, pa.Schema]:
-        if isinstance(self.kernel, BoundaryChain):
-            return {self.kernel.input: self.kernel.chain.chain.input.schema}
         return {name: given.schema for name, given in self.kernel.query.inputs.items()}
 
     @property
@@ -201,10 +198,7 @@ def _hosted(
 
     inputs = {entry.scan.stream: partial(given, entry) for entry in divided.entries}
     engine, ends = decode(document), ended(_ends(divided, streams))
-    if isinstance(engine, EnginePlan):
-        engine, blobs = _Parts(engine, by, inputs, ends).made(engine.root)
-    else:
-        blobs = entered({name: each(again=False) for name, each in inputs.items()})
+    engine, blobs = _Parts(engine, by, inputs, ends).made(engine.root)
     make = partial(kernel_of, encode(engine), form)
     out = stepped(make, [*blobs, *ends], _digest(encode(engine), form, by), wanted)
     return make(), count_rows(out, [output_of(name) for name, scan in scans.items() if scan.change_type])
@@ -315,11 +309,6 @@ def _described(divided: Split, by: Mapping[str, tuple[str, ...]]) -> Partitionin
     return Partitioning(columns, "no operator needs rows of two of them together")
 
 
-def kept_by(plan: Plan) -> list[KeptState]:
-    """Every operator of a changelog with its class, its key and what it keeps."""
-    return _kernel(_divided(plan)).kernel.kept
-
-
 @lru_cache(maxsize=64)
 def kernel_of(document: str, form: Form | None, *, handed: bool = False) -> ChangesKernel:
     """The kernel of a description, compiled once in each worker."""
@@ -330,8 +319,8 @@ def kernel_of(document: str, form: Form | None, *, handed: bool = False) -> Chan
 def _lowered(core: Plan) -> tuple[str, dict[str, tuple[str, ...]]]:
     """The engine's plan of a core, encoded; and by input the columns that buckets are made of, if there are any."""
     plan = changes_of(core)
-    if isinstance(plan, Boundaries):
-        return encode(plan), {plan.input: columns_of(plan.chain).columns}
+    if isinstance(plan.root, Chained) and plan.root.lifetime is not None:
+        return encode(plan), {plan.root.input: columns_of(plan.root.chain).columns}
     return encode(plan), cuts_of(plan) or {}
 
 

@@ -22,7 +22,6 @@ from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     ROW_WISE,
     AggregateStep,
-    Boundaries,
     Chain,
     Chained,
     Compute,
@@ -127,9 +126,9 @@ def texts(steps: Iterable[Compute]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item.tree[1] for step in steps for item in step.items))
 
 
-def computes(plan: EnginePlan | Boundaries) -> list[Compute]:
+def computes(plan: EnginePlan) -> list[Compute]:
     """The steps of a changelog's tree that are Spark's, from the innermost on."""
-    steps = [] if isinstance(plan, Boundaries) else [node.step for node in walk(plan.root) if isinstance(node, Over)]
+    steps = [node.step for node in walk(plan.root) if isinstance(node, Over)]
     return [step for step in reversed(steps) if isinstance(step, Compute)]
 
 
