@@ -7,11 +7,11 @@ import pytest
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import encode
 from slackwater.lang import bind_query
+from slackwater.spark.operator.changes import changes_kernel_of
 from slackwater.spark.operator.kernel import RESULT, kernel_of
+from slackwater.spark.operator.writing import DEFAULT
+from slackwater.spark.planner.fused.chains import chain_of
 from slackwater.spark.planner.fused.changelog import changes_of
-from slackwater.spark.planner.fused.changes import DEFAULT
-from slackwater.spark.planner.fused.changes import kernel_of as changes_kernel_of
-from slackwater.spark.planner.fused.lowering import chain_of
 from slackwater.testing.catalog import CATALOG
 
 SECOND = 1_000_000

@@ -1,4 +1,4 @@
-"""The interface of kernels to their host, and chains as such kernels."""
+"""Define what an operator of Spark expects of its kernel, and make such kernels of chains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import Memory, State
-from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
+from slackwater.engine.fused import PUNCTUATION, Fused
 from slackwater.engine.plan import decode
 from slackwater.engine.stages import Later, Opening
 
@@ -49,7 +49,7 @@ class Hosted(Protocol):
 
 
 class ChainKernel:
-    """A chain of operators, or a stage of one, over the one stream that is its input."""
+    """Runs a chain, or a stage of one, over its only input."""
 
     def __init__(self, steps: Fused | Opening | Later, nothing: pa.RecordBatch, stream: str) -> None:
         self.steps, self.nothing, self.stream = steps, nothing, stream
@@ -89,24 +89,11 @@ def with_punctuation(state: State, punctuation: int) -> State:
     return memory.state()
 
 
-def plain_columns(schema: pa.Schema) -> list[str]:
-    """Return the columns of a result that the query names: all but its event time."""
-    return [name for name in schema.names if name != EVENT_TIME]
-
-
 @lru_cache(maxsize=64)
-def kernel_of(document: str, stream: str) -> ChainKernel:
-    """Return the kernel of a chain, compiled once in each worker."""
-    fused = Fused(decode(document))
-    return ChainKernel(fused, pa.RecordBatch.from_pylist([], fused.chain.input.schema), stream)
-
-
-@lru_cache(maxsize=64)
-def stage_of(document: str, number: int, stream: str) -> ChainKernel:
-    """Return the kernel of a stage, compiled once in each worker."""
+def kernel_of(document: str, stream: str, stage: int | None = None) -> ChainKernel:
+    """Return the kernel of a chain, or of a stage of it, compiled once in each worker."""
     chain = decode(document)
-    if number == 0:
-        first = Opening(chain)
-        return ChainKernel(first, first.nothing, stream)
-    later = Later(chain, number)
-    return ChainKernel(later, later.nothing, RESULT)
+    if stage is None:
+        return ChainKernel(Fused(chain), pa.RecordBatch.from_pylist([], chain.input.schema), stream)
+    steps = Later(chain, stage) if stage else Opening(chain)
+    return ChainKernel(steps, steps.nothing, RESULT if stage else stream)

@@ -18,8 +18,10 @@ from slackwater.errors import InputError, QueryError
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch
+from slackwater.spark.operator.writing import Form, form_of
 from slackwater.spark.planner.fused.changelog import changes_of
-from slackwater.spark.planner.fused.changes import Form, describe, form_of, kept_by
+from slackwater.spark.planner.fused.fuse import describe
+from slackwater.spark.planner.fused.split import split
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
@@ -106,9 +108,8 @@ def test_the_planner_says_who_runs_it_in_which_buckets_and_what_is_kept():
     assert str(describe(plan)) == (
         "one operator, in buckets by Readings.id, Pulses.id: no operator needs rows of two of them together"
     )
-    assert [(each.operator, each.level, each.structure) for each in kept_by(plan) if each.operator == "join"] == [
-        ("join", 3, ("queue", "queue"))
-    ]
+    lines = changelog_kernel(changes_of(split(plan).core)).kept
+    assert [(each.level, each.structure) for each in lines if each.operator == "join"] == [(3, ("queue", "queue"))]
     whole = bind_query(QUERIES["everything"], CATALOG)
     assert describe(whole).columns == ((),)
 
