@@ -168,9 +168,9 @@ def relational_step(plan: Relational, here: Schema, below: tuple[str, ...]) -> t
             return ProjectStep(_named_trees(items, names, here)), names
         case ops.Aggregate(group=group, aggregates=aggregates):
             names = unique_names([item.name for item in group + aggregates])
-            items = _named_trees(group, names, here)
+            keys = _named_trees(group, names, here)
             own = zip(names[len(group) :], aggregates, strict=True)
-            return AggregateStep(items, tuple(replace(call_of(item, here), name=name) for name, item in own)), names
+            return AggregateStep(keys, tuple(replace(call_of(item, here), name=name) for name, item in own)), names
         case ops.Distinct():
             return DistinctStep(), below
 

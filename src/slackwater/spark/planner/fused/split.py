@@ -8,7 +8,7 @@ expressions only between two operators that have state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import count
@@ -69,8 +69,7 @@ def split(plan: Plan) -> Split:
     """Divide a plan. The core over the entries' rows, and then `after`, give the result of the plan."""
     divider = _Divider(plan)
     build, after = divider.finish(plan)
-    core = build()
-    return Split(divider.entries(core), divider.narrow(core), after)
+    return Split(*divider.narrow(build()), after)
 
 
 @dataclass(slots=True)
@@ -109,32 +108,26 @@ class _Divider:
         self.cuts = len(controls) == 1
         self.streams: dict[str, _Stream] = {}
         for control in controls:
-            scan = _scan(control)
-            once = sum(_scan(each).stream == scan.stream for each in controls) == 1
+            scan = _scan_of(control)
+            once = sum(_scan_of(each).stream == scan.stream for each in controls) == 1
             may_drop = once and not numbered and scan.change_type is None
             self.streams.setdefault(scan.stream, _Stream(control, may_drop))
 
-    def entries(self, core: Plan) -> tuple[Entry, ...]:
-        """Return the streams as the core reads them."""
+    def narrow(self, core: Plan) -> tuple[tuple[Entry, ...], Plan]:
+        """Return the streams with the columns that operators of the core name, and the core over these columns."""
         kept = self._kept(core)
-        return tuple(
-            Entry(each.control, tuple(each.conditions), self._columns(each, kept[name]))
-            for name, each in self.streams.items()
-        )
+        columns = {name: self._columns(each, kept[name]) for name, each in self.streams.items()}
+        entries = (Entry(each.control, tuple(each.conditions), columns[name]) for name, each in self.streams.items())
 
-    def narrow(self, core: Plan) -> Plan:
-        """Return the core without columns that no operator names."""
-        kept = self._kept(core)
-        fields = {
-            name: tuple(Field(item.name, item.expr.type) for item in self._columns(each, kept[name]))
-            for name, each in self.streams.items()
-        }
-        return _with_fields(core, fields)
+        def fields(scan: ops.Scan) -> Iterable[Field]:
+            return (Field(item.name, item.expr.type) for item in columns[scan.stream])
+
+        return tuple(entries), _change_fields(core, fields)
 
     def _columns(self, stream: _Stream, kept: frozenset[str] | None) -> tuple[Item, ...]:
         """Return the columns of a stream, given and computed, whose names are `kept`."""
         plain = [
-            Item(each.name, Expr(text(column_node(each.name)), each.type)) for each in _scan(stream.control).fields
+            Item(each.name, Expr(text(column_node(each.name)), each.type)) for each in _scan_of(stream.control).fields
         ]
         return tuple(item for item in [*plain, *stream.computed.values()] if kept is None or item.name.lower() in kept)
 
@@ -144,7 +137,7 @@ class _Divider:
         named = {name.rpartition(".")[2].lower() for node in ops.walk(core) for name in references_of(node)}
         kept: dict[str, frozenset[str] | None] = {}
         for control in (node for node in ops.walk(core) if isinstance(node, ops.Disorder)):
-            scan = _scan(control)
+            scan = _scan_of(control)
             clocks = {name.lower() for name in (scan.event_time, scan.arrival, *scan.key) if name}
             whole = scan.change_type is not None or not any(each is control for each in hidden)
             kept[scan.stream] = None if whole or kept.get(scan.stream, "") is None else frozenset(named | clocks)
@@ -172,12 +165,8 @@ class _Divider:
                 return self._aggregate(plan, self.frame(plan.child))
             case ops.Join():
                 return self._join(plan)
-            case ops.Distinct(child=child):
-                return _new_rows(plan, (_build_exactly(self.frame(child), child),))
-            case ops.Union(left=left, right=right) | ops.Minus(left=left, right=right):
-                return _new_rows(
-                    plan, (_build_exactly(self.frame(left), left), _build_exactly(self.frame(right), right))
-                )
+            case ops.Distinct() | ops.Union() | ops.Minus():
+                return _new_rows(plan, [_build_exactly(self.frame(each), each) for each in ops.inputs(plan)])
             case ops.Emit():
                 raise AssertionError("an Emit is the root of a plan")
 
@@ -279,10 +268,7 @@ class _Divider:
 
         def build() -> Plan:
             child = below.build()
-            own = [
-                Item(item.name, expr_over(tree, child, item.expr.type))
-                for item, tree in zip(plan.items, written, strict=True)
-            ]
+            own = _items_over(plan.items, written, child)
             passed = [Item(name, column_of(child, ref)) for ref, name in more.items()]
             return ops.Project(child, (*own, *passed))
 
@@ -297,21 +283,14 @@ class _Divider:
 
         def build() -> Plan:
             child = below.build()
-            items = [
-                tuple(
-                    Item(item.name, expr_over(tree, child, item.expr.type))
-                    for item, tree in zip(own, trees, strict=True)
-                )
-                for own, trees in ((plan.group, group), (plan.aggregates, calls))
-            ]
-            return replace(plan, child=child, group=items[0], aggregates=items[1])
+            own, made = _items_over(plan.group, group, child), _items_over(plan.aggregates, calls, child)
+            return replace(plan, child=child, group=own, aggregates=made)
 
         return replace(_new_rows(plan, ()), build=build)
 
     def _join(self, plan: ops.Join) -> Frame:
         """Return the frame of a join, of which each side can be asked for columns."""
-        sides = self.frame(plan.left), self.frame(plan.right)
-        left, right = sides
+        left, right = self.frame(plan.left), self.frame(plan.right)
 
         def ask(origin: Origin) -> Ref:
             return (left if origin.source in left.guards else right).ask(origin)
@@ -377,6 +356,12 @@ def _is_inside(tree: Tree, frame: Frame) -> bool:
     return not failing or frame.guards[origin.source] is not None or is_small(tree, frame.schema)
 
 
+def _items_over(items: Sequence[Item], trees: Sequence[Tree], child: Plan) -> tuple[Item, ...]:
+    """Return items whose expressions are these, over the columns of an operator of the core."""
+    pairs = zip(items, trees, strict=True)
+    return tuple(Item(item.name, expr_over(tree, child, item.expr.type)) for item, tree in pairs)
+
+
 def _places_kept(plan: ops.Project, below: Frame) -> list[int] | None:
     """Return the places of the columns that a list keeps as they are; None if it does anything else."""
     places = []
@@ -415,7 +400,7 @@ def _build_exactly(frame: Frame, plan: Plan) -> Callable[[], Plan]:
     return build
 
 
-def _scan(control: ops.Disorder) -> ops.Scan:
+def _scan_of(control: ops.Disorder) -> ops.Scan:
     assert isinstance(control.child, ops.Scan)  # noqa: S101
     return control.child
 
@@ -434,18 +419,21 @@ def _names_column(plan: Plan, name: str) -> bool:
     return any(each.lower().rpartition(".")[2] == name for node in ops.walk(plan) for each in references_of(node))
 
 
-def _with_fields(plan: Plan, fields: Mapping[str, tuple[Field, ...]]) -> Plan:
+def _change_fields(plan: Plan, fields: Callable[[ops.Scan], Iterable[Field]]) -> Plan:
+    """Return a plan whose scans have other columns."""
     if isinstance(plan, ops.Scan):
-        return replace(plan, fields=fields[plan.stream])
-    return ops.with_inputs(plan, tuple(_with_fields(each, fields) for each in ops.inputs(plan)))
+        return replace(plan, fields=tuple(fields(plan)))
+    return ops.with_inputs(plan, tuple(_change_fields(each, fields) for each in ops.inputs(plan)))
 
 
 def _with_types(plan: Plan, types: Types) -> Plan:
-    if isinstance(plan, ops.Scan):
-        known = types.get(plan.stream, {})
-        fields = (Field(each.name, known.get(each.name, each.type), each.qualifier) for each in plan.fields)
-        return replace(plan, fields=tuple(fields))
-    return ops.with_inputs(plan, tuple(_with_types(each, types) for each in ops.inputs(plan)))
+    """Return a plan whose scans have these types, as far as they are known."""
+
+    def fields(scan: ops.Scan) -> Iterable[Field]:
+        known = types.get(scan.stream, {})
+        return (Field(each.name, known.get(each.name, each.type), each.qualifier) for each in scan.fields)
+
+    return _change_fields(plan, fields)
 
 
 def with_stand_ins(plan: Plan) -> Plan:
