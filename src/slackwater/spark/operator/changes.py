@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 
 import pyarrow as pa
 
-from slackwater.engine.changelog.kernel import BoundaryChain, changelog_kernel
+from slackwater.engine.changelog.kernel import changelog_kernel
 from slackwater.engine.changelog.log import handed_rows, rows_of
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import State
@@ -31,23 +31,7 @@ class ChangesKernel:
         self.form, self.handed = form, handed
         plain = form or Form(net=False)
         self.kernel = changelog_kernel(decode(document), plain.net, plain.profile, plain.upserts)
-        self._outputs = {name: batch.schema for name, batch in self.step(self.init(), {}, EARLIEST)[1].items()}
-
-    @property
-    def inputs(self) -> dict[str, pa.Schema]:
-        if isinstance(self.kernel, BoundaryChain):
-            return {self.kernel.input: self.kernel.chain.chain.input.schema}
-        return {name: given.schema for name, given in self.kernel.query.inputs.items()}
-
-    @property
-    def outputs(self) -> dict[str, pa.Schema]:
-        return self._outputs
-
-    def init(self) -> State:
-        return self.kernel.init()
-
-    def read(self, fetch: Callable[[str], bytes]) -> State:
-        return State.read(fetch)
+        self.outputs = {name: batch.schema for name, batch in self.step(State(), {}, EARLIEST)[1].items()}
 
     def take_back(self, state: State, punctuation: int) -> State:
         """Return the state as it is: a flush of a changelog takes time no further than its newest row."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
@@ -25,22 +25,15 @@ class Hosted(Protocol):
     """A kernel with named inputs and outputs, all in Arrow. A step does not change the state that it is given."""
 
     @property
-    def inputs(self) -> Mapping[str, pa.Schema]: ...
-
-    @property
     def outputs(self) -> Mapping[str, pa.Schema]: ...
 
-    def init(self) -> Any: ...
-
-    def read(self, fetch: Callable[[str], bytes]) -> Any:
-        """Return the state whose pieces `fetch` returns by name: `head` at once, the others when they are needed."""
-        ...
-
-    def take_back(self, state: Any, punctuation: int) -> Any:
+    def take_back(self, state: State, punctuation: int) -> State:
         """Return the state with an earlier punctuation: rows from it on are no longer late. Emitted results stay."""
         ...
 
-    def step(self, state: Any, batches: Batches, punctuation: int, *, everything: bool = False) -> tuple[Any, Batches]:
+    def step(
+        self, state: State, batches: Batches, punctuation: int, *, everything: bool = False
+    ) -> tuple[State, Batches]:
         """Process one batch. `batches` has no entry for an input without rows. Times are in microseconds.
 
         With `everything`, a changelog also releases the rows beyond the punctuation, at the punctuation.
@@ -53,22 +46,8 @@ class ChainKernel:
 
     def __init__(self, steps: Fused | Opening | Later, nothing: pa.RecordBatch, stream: str) -> None:
         self.steps, self.nothing, self.stream = steps, nothing, stream
-        _, result = steps.step(steps.init(), nothing, 0)
-        self._outputs = {RESULT: result.schema}
-
-    @property
-    def inputs(self) -> dict[str, pa.Schema]:
-        return {self.stream: self.nothing.schema}
-
-    @property
-    def outputs(self) -> dict[str, pa.Schema]:
-        return self._outputs
-
-    def init(self) -> State:
-        return self.steps.init()
-
-    def read(self, fetch: Callable[[str], bytes]) -> State:
-        return State.read(fetch)
+        _, result = steps.step(State(), nothing, 0)
+        self.outputs = {RESULT: result.schema}
 
     def take_back(self, state: State, punctuation: int) -> State:
         return with_punctuation(state, punctuation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -87,18 +86,8 @@ class LateRows:
     event_time: str
 
     @property
-    def inputs(self) -> dict[str, pa.Schema]:
-        return {STREAM: pa.schema(list(self.schema)[: -len(MORE)])}
-
-    @property
     def outputs(self) -> dict[str, pa.Schema]:
         return {RESULT: self.schema}
-
-    def init(self) -> State:
-        return State()
-
-    def read(self, fetch: Callable[[str], bytes]) -> State:
-        return State()
 
     def take_back(self, state: State, punctuation: int) -> State:
         return state
@@ -106,7 +95,7 @@ class LateRows:
     def step(
         self, state: State, batches: Batches, punctuation: int, *, everything: bool = False
     ) -> tuple[State, Batches]:
-        rows = batches.get(STREAM, pa.RecordBatch.from_pylist([], self.inputs[STREAM]))
+        rows = batches.get(STREAM, pa.RecordBatch.from_pylist([], pa.schema(list(self.schema)[: -len(MORE)])))
         rows = rows.filter(pc.less(rows[self.event_time].cast(pa.int64()), punctuation // TICKS * TICKS))
         late_by = pc.subtract(punctuation, rows[self.event_time].cast(pa.int64()))
         more = late_by, pa.array([punctuation] * rows.num_rows, pa.int64()).cast(MORE[1].type)

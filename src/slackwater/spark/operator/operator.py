@@ -17,7 +17,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from slackwater.algebra.lengths import TICK
 from slackwater.engine.columns.arrays import EARLIEST, LATEST
-from slackwater.engine.columns.state import HEAD
+from slackwater.engine.columns.state import HEAD, State
 from slackwater.errors import RunError
 from slackwater.spark.operator.blobs import ipc, read_all
 from slackwater.spark.operator.handing import next_blobs
@@ -69,11 +69,11 @@ class Operator(StatefulProcessor):
         # not in init, which Spark also calls in a process of its own, to learn the state's columns
         kernel = self.make()
         if kept is None:  # Spark's watermark starts in 1970: an earlier row is late, as for Spark's own operators
-            state, _ = kernel.step(kernel.init(), {}, EPOCH)
+            state, _ = kernel.step(State(), {}, EPOCH)
         else:
             self._check(kept[0])
             names = set(kept[1].split("\n")) - {""}
-            state = kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
+            state = State.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
             if watermark + 1 < int(kept[2]):
                 state = kernel.take_back(state, watermark * TICKS)
         state, made = kernel.step(state, batches, watermark * TICKS, everything=_releases_everything())
@@ -83,7 +83,7 @@ class Operator(StatefulProcessor):
         else:
             yield next_blobs(made, self.to, key[0], first=kept is None)
 
-    def _keep(self, state: Any, before: set[str], watermark: int, timer: int | None) -> None:
+    def _keep(self, state: State, before: set[str], watermark: int, timer: int | None) -> None:
         """Write the head and new pieces, remove pieces that are no longer needed, and move the timer."""
         names = set(state.names()) - {HEAD}
         for name in sorted(names - before):
@@ -126,8 +126,8 @@ def at_rest(make: Make, wanted: tuple[str, ...]) -> Callable[[Any, pd.DataFrame]
         ends = batches.pop(END, None)
         newest = None if ends is None else pc.max(ends.column(END)).as_py()
         if newest is None:
-            return blobs_of(kernel.step(kernel.init(), batches, LATEST if ends is None else EARLIEST)[1], wanted)
-        return blobs_of(kernel.step(kernel.init(), batches, newest + TICK, everything=True)[1], wanted)
+            return blobs_of(kernel.step(State(), batches, LATEST if ends is None else EARLIEST)[1], wanted)
+        return blobs_of(kernel.step(State(), batches, newest + TICK, everything=True)[1], wanted)
 
     return flushed
 

@@ -19,21 +19,9 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field, Schema
 from slackwater.errors import QueryError
 
-SAFE = (
-    exp.Column,
-    exp.Identifier,
-    exp.Literal,
-    exp.Boolean,
-    exp.Null,
-    exp.Paren,
-    exp.And,
-    exp.Or,
-    exp.Not,
-    exp.Is,
-    exp.Case,
-    exp.If,
-    exp.Coalesce,
-)
+LOGIC = (exp.Column, exp.Identifier, exp.Boolean, exp.Null, exp.Paren, exp.And, exp.Or, exp.Not, exp.Is)
+SAFE = (*LOGIC, exp.Literal, exp.Case, exp.If, exp.Coalesce)
+"""Expressions that cannot fail if their operands cannot."""
 TOTAL = (
     exp.Upper,
     exp.Lower,
@@ -75,7 +63,6 @@ def _is_safe(node: Tree, schema: Schema) -> bool:
     return UNKNOWN not in kinds and (len(kinds) == 1 or "string" not in kinds)
 
 
-LOGIC = (exp.Column, exp.Identifier, exp.Boolean, exp.Null, exp.Paren, exp.And, exp.Or, exp.Not, exp.Is)
 ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Neg)
 WHOLE = ("tinyint", "smallint", "int", "bigint")
 NUMBERS = (*WHOLE, "float", "double")
