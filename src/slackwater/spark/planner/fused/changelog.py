@@ -63,8 +63,7 @@ from slackwater.spark.planner.fused.relational import (
 )
 
 SETS = (ops.Join, ops.Union, ops.Minus)
-RELATIONAL = (*SETS, ops.Select, ops.Project, ops.Aggregate, ops.Distinct)
-"""Operators that are operators of the tree also over windows at boundaries, if there are several streams."""
+"""Operators that read two inputs."""
 
 
 def changes_of(plan: Plan) -> Boundaries | EnginePlan:

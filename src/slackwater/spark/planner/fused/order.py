@@ -59,13 +59,13 @@ def place_rows(node: Node) -> Node:
         case Chained() | Piped() | Ordered() | Placed():
             return node
         case UnionLogs(left=left, right=right):
-            return _ordered(replace(node, left=place_rows(left), right=place_rows(right)), "union")
+            return _order(replace(node, left=place_rows(left), right=place_rows(right)), "union")
         case JoinLogs():
-            return _ordered(_place_pairs(node), "whole" if _is_at_boundaries(node) else "row")
+            return _order(_place_pairs(node), "whole" if _is_at_boundaries(node) else "row")
         case Turns():
-            return _ordered(node, "row")
+            return _order(node, "row")
         case _ if is_merging(node):
-            return _ordered(node, "columns")
+            return _order(node, "columns")
     return with_children(node, *map(place_rows, children(node)))
 
 
@@ -75,7 +75,7 @@ def order_births(node: Node) -> Node:
     Rows of several streams come in their order; aggregated rows that may still change are sorted by their columns.
     """
     if is_merging(node):
-        return _ordered(node, "moment")
+        return _order(node, "moment")
     match node:
         case Source() | Chained() | Piped():
             return node
@@ -118,7 +118,7 @@ def _is_at_boundaries(node: Node) -> bool:
     return is_row_wise(node) and _is_at_boundaries(node.child)
 
 
-def _ordered(node: Node, by: str) -> Ordered:
+def _order(node: Node, by: str) -> Ordered:
     return Ordered(node.edge, node, by)
 
 

@@ -115,7 +115,7 @@ class _Divider:
 
     def narrow(self, core: Plan) -> tuple[tuple[Entry, ...], Plan]:
         """Return the streams with the columns that operators of the core name, and the core over these columns."""
-        kept = self._kept(core)
+        kept = self._needed_columns(core)
         columns = {name: self._columns(each, kept[name]) for name, each in self.streams.items()}
         entries = (Entry(each.control, tuple(each.conditions), columns[name]) for name, each in self.streams.items())
 
@@ -131,7 +131,7 @@ class _Divider:
         ]
         return tuple(item for item in [*plain, *stream.computed.values()] if kept is None or item.name.lower() in kept)
 
-    def _kept(self, core: Plan) -> dict[str, frozenset[str] | None]:
+    def _needed_columns(self, core: Plan) -> dict[str, frozenset[str] | None]:
         """Return the columns of each stream that the core needs, in lower case; None for all."""
         hidden = list(covered_entries(core, _is_control))
         named = {name.rpartition(".")[2].lower() for node in ops.walk(core) for name in references_of(node)}
@@ -249,7 +249,7 @@ class _Divider:
     def _project(self, plan: ops.Project, below: Frame) -> Frame:
         """Return the frame of a list. Columns that are asked of it are passed on from its input."""
         trees = [parse_expr(item.expr.sql) for item in plan.items]
-        if below.bare and (places := _places_kept(plan, below)) is not None:
+        if below.bare and (places := _kept_places(plan, below)) is not None:
             known = [(below.origins[place], below.refs[place], below.near[place]) for place in places]
             origins, refs, near = zip(*known, strict=True)
             return replace(below, schema=schema_of(plan), origins=origins, refs=refs, near=near)
@@ -362,7 +362,7 @@ def _items_over(items: Sequence[Item], trees: Sequence[Tree], child: Plan) -> tu
     return tuple(Item(item.name, expr_over(tree, child, item.expr.type)) for item, tree in pairs)
 
 
-def _places_kept(plan: ops.Project, below: Frame) -> list[int] | None:
+def _kept_places(plan: ops.Project, below: Frame) -> list[int] | None:
     """Return the places of the columns that a list keeps as they are; None if it does anything else."""
     places = []
     for item in plan.items:

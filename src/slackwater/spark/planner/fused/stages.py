@@ -213,10 +213,12 @@ class _Needs:
                 grouped = self._origins(group)
                 if self._holds_by_time():
                     whole = "is by expressions" if group else "of all rows"
-                    self._need("GROUP BY" if group else "an aggregate", self.by | _known(grouped.values()), whole)
+                    self._need(
+                        "GROUP BY" if group else "an aggregate", self.by | _without_none(grouped.values()), whole
+                    )
                 self.origin = grouped | {call.name: None for call in calls}
             case DistinctStep():
-                self._need("DISTINCT", _known(self.origin.values()), "compares rows of all kinds")
+                self._need("DISTINCT", _without_none(self.origin.values()), "compares rows of all kinds")
             case Compute(items=items):
                 self.origin |= {item.name: None for item in items}
             case SubqueryStep():
@@ -247,10 +249,11 @@ class _Needs:
 
     def _inputs(self, names: Iterable[str]) -> frozenset[str]:
         """Return the columns of the input that these columns are."""
-        return _known(self.origin.get(name) for name in names)
+        return _without_none(self.origin.get(name) for name in names)
 
 
-def _known(names: Iterable[str | None]) -> frozenset[str]:
+def _without_none(names: Iterable[str | None]) -> frozenset[str]:
+    """Return the names that are known."""
     return frozenset(name for name in names if name is not None)
 
 
