@@ -18,7 +18,6 @@ from slackwater.algebra.properties.finality import changing
 from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import PSEUDO_COLUMNS
 from slackwater.engine.compile import at_every_row, not_in_one
-from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     ROW_WISE,
     Boundaries,
@@ -39,7 +38,6 @@ from slackwater.engine.plan import (
     SubqueryStep,
     UnionLogs,
     WindowStep,
-    trees_of,
 )
 from slackwater.spark.planner.fused.chains import (
     below_window,
@@ -51,7 +49,7 @@ from slackwater.spark.planner.fused.chains import (
     window_step,
 )
 from slackwater.spark.planner.fused.edges import NO_EDGE, NamedNode, key_under, with_edge, with_final_edge
-from slackwater.spark.planner.fused.instants import NUMBER, number_rows, step_with_bounds
+from slackwater.spark.planner.fused.instants import NUMBER, number_rows, reads_number, step_with_bounds
 from slackwater.spark.planner.fused.meetings import number_meetings
 from slackwater.spark.planner.fused.order import pair_in_turns, place_rows, without_lifetimes
 from slackwater.spark.planner.fused.relational import (
@@ -301,7 +299,7 @@ def _continue_chain(plan: Plan, below: NamedNode, before: tuple[Step, ...], step
     edge, node, rest = replace(below.node.edge, key=None, subquery=False), below.node, steps[end:]
     for step in steps[:end]:
         assert isinstance(step, ROW_WISE)  # noqa: S101
-        node = Over(edge, number_rows(node) if _reads_number(step) else node, step_with_bounds(step, plan, NUMBER))
+        node = Over(edge, number_rows(node) if reads_number(step) else node, step_with_bounds(step, plan, NUMBER))
     if rest and isinstance(rest[0], DistinctStep):
         rest = _distinct_in_pipe((*before, *steps[:end]), rest)
     if rest in ((), (SubqueryStep(),)):
@@ -321,7 +319,3 @@ def _distinct_in_pipe(before: tuple[Step, ...], steps: tuple[Step, ...]) -> tupl
     if at_every_row(window):
         return steps[1:]
     raise not_in_one(step for step in reversed(before) if isinstance(step, Compute))
-
-
-def _reads_number(step: Step) -> bool:
-    return any("row_number" in marks_of(tree) for tree in trees_of(step))

@@ -12,6 +12,7 @@ from typing import Any
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.instants import instants_of
+from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     NUMBERED,
     AggregateStep,
@@ -31,6 +32,7 @@ from slackwater.engine.plan import (
     WindowStep,
     children,
     columns_after,
+    trees_of,
     with_children,
 )
 from slackwater.spark.planner.fused.order import is_merging, is_range, is_row_wise, place_rows
@@ -80,6 +82,11 @@ def number_of(node: Node) -> Tree:
     while is_row_wise(node) and not node.edge.subquery:
         node = node.child
     return NO_NUMBER if is_merging(node) or isinstance(node, JoinLogs) else NUMBER
+
+
+def reads_number(step: Step) -> bool:
+    """Return whether an expression of a step reads the numbers of rows."""
+    return any(ROW_NUMBER[1] in marks_of(tree) for tree in trees_of(step))
 
 
 def step_with_bounds(step: Step, plan: Plan, number: Tree = ROW_NUMBER) -> Any:

@@ -12,8 +12,7 @@ from slackwater.algebra.expressions import Tree, columns, conjuncts, parse_expr,
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Schema
-from slackwater.engine.expressions.evaluate import marks_of
-from slackwater.engine.plan import AggregateStep, Compute, JoinLogs, Node, Over, Step, WindowStep, trees_of
+from slackwater.engine.plan import AggregateStep, Compute, JoinLogs, Node, Over, WindowStep
 from slackwater.engine.plan import Tree as EngineTree
 from slackwater.errors import QueryError
 from slackwater.spark.planner.fused.chains import (
@@ -28,7 +27,7 @@ from slackwater.spark.planner.fused.chains import (
 )
 from slackwater.spark.planner.fused.edges import NO_EDGE, NamedNode, RenamedSchema, with_edge
 from slackwater.spark.planner.fused.expressions import is_small, tree_of
-from slackwater.spark.planner.fused.instants import NUMBER, number_of, number_rows, step_with_bounds
+from slackwater.spark.planner.fused.instants import NUMBER, number_of, number_rows, reads_number, step_with_bounds
 from slackwater.spark.planner.fused.order import order_births, place_rows, without_lifetimes
 
 ORDERED = ("first", "last")
@@ -43,7 +42,7 @@ def build_over(plan: Relational, child: Plan, below: NamedNode) -> NamedNode:
     below = _with_spark_columns(below, asked, plan)
     step, names = relational_step(own, RenamedSchema((*fields, *asked.fields), below.names), below.names)
     number = number_of(below.node)
-    numbered = number is NUMBER and _reads_number(step)
+    numbered = number is NUMBER and reads_number(step)
     node = number_rows(below.node) if numbered else below.node
     if isinstance(step, AggregateStep) and any(each.function in ORDERED for each in step.calls):
         node = order_births(node)
@@ -51,10 +50,6 @@ def build_over(plan: Relational, child: Plan, below: NamedNode) -> NamedNode:
     if not isinstance(plan, ops.Select) or (not numbered and len(names) == len(schema_of(plan))):
         return made
     return _only(plan, made, names[: len(schema_of(plan))])
-
-
-def _reads_number(step: Step) -> bool:
-    return any("row_number" in marks_of(tree) for tree in trees_of(step))
 
 
 def _only(plan: Plan, below: NamedNode, names: tuple[str, ...]) -> NamedNode:

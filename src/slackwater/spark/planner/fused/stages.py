@@ -20,7 +20,6 @@ from dataclasses import dataclass, field, replace
 from slackwater.engine.columns.rows import ROW_NUMBER, ordering
 from slackwater.engine.columns.types import type_name
 from slackwater.engine.compile import Border, at_every_row, compiled, not_in_one
-from slackwater.engine.expressions.evaluate import marks_of
 from slackwater.engine.plan import (
     ROW_WISE,
     AggregateStep,
@@ -33,11 +32,10 @@ from slackwater.engine.plan import (
     Size,
     Step,
     SubqueryStep,
-    Tree,
     WindowStep,
-    trees_of,
 )
 from slackwater.spark.operator.entry import Entry
+from slackwater.spark.planner.fused.instants import reads_number
 
 CHAIN = "spark.slackwater.fused.chain"
 """The setting of a session by which plans are cut where no columns serve all steps."""
@@ -153,7 +151,7 @@ def _obstacle(border: Border, rest: Sequence[Step]) -> str:
             break
         if isinstance(step, DistinctStep):
             return "DISTINCT compares the rows of one instant"
-        if _counts_rows(trees_of(step)):
+        if reads_number(step):
             return "row_number counts the rows of all buckets"
     return "" if ordering(border.sample) else "the order of what the buckets would yield at one time is not known"
 
@@ -200,7 +198,7 @@ class _Needs:
 
     def _add_step(self, step: Step, rest: Sequence[Step]) -> None:
         """Add the needs of a step, and follow the columns through it."""
-        if not isinstance(step, WindowStep) and _counts_rows(trees_of(step)):
+        if not isinstance(step, WindowStep) and reads_number(step):
             self._need(ROW_NUMBER, frozenset(), "counts every row")
         match step:
             case ProjectStep(items=items):
@@ -255,11 +253,6 @@ class _Needs:
 def _without_none(names: Iterable[str | None]) -> frozenset[str]:
     """Return the names that are known."""
     return frozenset(name for name in names if name is not None)
-
-
-def _counts_rows(trees: Iterable[Tree]) -> bool:
-    """Return whether an expression reads the numbers of rows."""
-    return any(ROW_NUMBER in marks_of(tree) for tree in trees)
 
 
 def _is_grouped(steps: Sequence[Step]) -> bool:
