@@ -78,11 +78,9 @@ def result_rows_by_bucket(make: Make, blobs: Sequence[DataFrame], about: str) ->
     return out.select("bucket", "body").mapInArrow(from_blobs(schema), from_arrow_schema(schema))
 
 
-def add_columns(rows: DataFrame, names: Iterable[str], step: Compute, prefix: str = "") -> DataFrame:
-    """Return rows with the columns of a step, computed by Spark; its expressions name the rows' columns by `names`."""
-    columns = [F.expr(item.tree[1]).alias(item.name) for item in step.items]
-    added = [f"{prefix}{item.name}" for item in step.items]
-    return rows.toDF(*names).select("*", *columns).toDF(*rows.columns, *added)
+def add_columns(rows: DataFrame, names: Iterable[str], step: Compute) -> DataFrame:
+    """Return rows under these names, without dots, and the columns of a step, which Spark computes of them."""
+    return rows.toDF(*names).select("*", *(F.expr(item.tree[1]).alias(item.name) for item in step.items))
 
 
 def pack_streams(inputs: Mapping[str, HostInput]) -> list[DataFrame]:

@@ -158,7 +158,9 @@ class _CutTree:
             rows = result_rows_by_bucket(make, [*given, *self.ends], digest_of(document, None, self.by))
             computed = add_columns(rows, map(undotted, rows.columns), step)
             blobs.extend(pack_again(computed, next(iter(self.by.values()), ()), name))
-            return input_from([each for each in types_in(computed).items() if each[0] != BUCKET], below)
+            names = [*rows.columns, *(item.name for item in step.items)]
+            kinds = zip(names, types_in(computed).values(), strict=True)
+            return input_from([each for each in kinds if each[0] != BUCKET], below)
 
         own = cut_tree(self.plan, root, run_below)
         read = {name: given(again=name in self.seen) for name, given in self.streams.items() if name in own.inputs}

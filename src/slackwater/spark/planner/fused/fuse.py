@@ -122,11 +122,12 @@ class _FusedChain:
         for number, place in enumerate(chain.computed):
             make, about = self._stage(chain, number)
             rows, step = result_rows_by_bucket(make, blobs, about), chain.steps[place]
-            computed = add_columns(rows, [name.removeprefix(COLUMN) for name in rows.columns], step, COLUMN)
+            computed = add_columns(rows, [name.removeprefix(COLUMN) for name in rows.columns], step)
             kinds = types_in(computed)
-            typed = Compute(tuple(replace(item, type=kinds[f"{COLUMN}{item.name}"]) for item in step.items))
+            typed = Compute(tuple(replace(item, type=kinds[item.name]) for item in step.items))
             chain = replace(chain, steps=(*chain.steps[:place], typed, *chain.steps[place + 1 :]))
-            blobs = pack_again(computed, stream.by)
+            added = [f"{COLUMN}{item.name}" for item in step.items]
+            blobs = pack_again(computed.toDF(*rows.columns, *added), stream.by)
         make, about = self._stage(chain, len(chain.computed))
         return make, run_kernel(make, blobs, about, (RESULT,))
 
