@@ -25,8 +25,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
-from slackwater.spark.planner.fused.cutting import CHAIN
 from slackwater.spark.planner.fused.fuse import fuse
+from slackwater.spark.planner.fused.stages import CHAIN
 from slackwater.spark.session import local_session
 from slackwater.spark.watermark.control import CLOCK
 

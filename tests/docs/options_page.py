@@ -12,8 +12,8 @@ from slackwater.spark.io.sinks.postgres.server import TABLE as POSTGRES
 from slackwater.spark.io.sinks.shown import TABLE as CONSOLE
 from slackwater.spark.io.sources.recipe import GENERATE
 from slackwater.spark.io.sources.replay import TABLE as REPLAY
+from slackwater.spark.operator.writing import TABLE as CHANGELOG
 from slackwater.spark.options import Option, OptionKind, OptionTable
-from slackwater.spark.planner.fused.changes import TABLE as CHANGELOG
 
 PAGE = Path(__file__).parents[2] / "docs" / "sources-and-sinks.md"
 SOURCE_TABLES: tuple[OptionTable, ...] = (GENERATE, REPLAY, KAFKA_SOURCE, MAPPING)

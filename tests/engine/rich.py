@@ -21,9 +21,8 @@ from slackwater.engine.columns.types import arrow_type
 from slackwater.engine.expressions import evaluate
 from slackwater.semantics.expressions import value_of
 from slackwater.semantics.rows import Row
-from slackwater.spark.planner.fused import lowering, relational
-from slackwater.spark.planner.fused.expressions import is_small
-from slackwater.spark.planner.fused.trees import tree_of
+from slackwater.spark.planner.fused import chains, relational
+from slackwater.spark.planner.fused.expressions import is_small, tree_of
 
 RICH = "rich"
 
@@ -32,7 +31,7 @@ RICH = "rich"
 def rich_expressions() -> Iterator[None]:
     """Let plans be lowered as a whole: an expression that is not small has a tree of its own kind."""
     with ExitStack() as stack:
-        for module in (lowering, relational):
+        for module in (chains, relational):
             stack.enter_context(mock.patch.object(module, "is_small", lambda tree, schema: True))
             stack.enter_context(mock.patch.object(module, "tree_of", rich_tree))
         stack.enter_context(mock.patch.dict(evaluate.SPECIAL, {RICH: _rich}))

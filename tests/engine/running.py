@@ -13,7 +13,7 @@ from slackwater.algebra.nodes import Plan
 from slackwater.engine.columns.state import State
 from slackwater.engine.fused import Fused
 from slackwater.semantics.feeds import END_OF_TIME, Clock, Feed
-from slackwater.spark.planner.fused.lowering import chain_of
+from slackwater.spark.planner.fused.chains import chain_of
 
 
 @dataclass

@@ -19,7 +19,7 @@ from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Answer, interpret
 from slackwater.semantics.feeds import Feed
 from slackwater.semantics.rows import Result
-from slackwater.spark.planner.fused.lowering import chain_of
+from slackwater.spark.planner.fused.chains import chain_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "semantics.md"
 

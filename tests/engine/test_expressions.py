@@ -18,7 +18,7 @@ from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.errors import QueryError, RunError
 from slackwater.semantics.expressions import value_of
 from slackwater.semantics.rows import Row
-from slackwater.spark.planner.fused.trees import tree_of
+from slackwater.spark.planner.fused.expressions import tree_of
 
 SCHEMA = Schema(
     (

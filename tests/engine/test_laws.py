@@ -19,7 +19,7 @@ from slackwater.engine.columns import segments
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.fused import Fused
 from slackwater.semantics import Answer, Feed, interpret
-from slackwater.spark.planner.fused.lowering import chain_of
+from slackwater.spark.planner.fused.chains import chain_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
 
 LAW = settings(max_examples=law_cases(60), deadline=None)

@@ -9,8 +9,8 @@ from slackwater.spark.io.sinks import OWN_FORMATS
 from slackwater.spark.io.sinks.postgres.server import TABLE as POSTGRES
 from slackwater.spark.io.sources.recipe import GENERATE
 from slackwater.spark.io.sources.replay import TABLE as REPLAY
+from slackwater.spark.operator.writing import form_of
 from slackwater.spark.options import OptionKind, Options, OptionTable
-from slackwater.spark.planner.fused.changes import form_of
 
 TABLES = SOURCE_TABLES + SINK_TABLES
 

@@ -52,7 +52,7 @@ class FusedStep(NamedTuple):
 
 
 class Fused:
-    """The kernel of a chain, or of one stage of a chain that has cuts; stages count from 0.
+    """The kernel of a chain, or of one of its stages if it has cuts; stages count from 0. None is the whole chain.
 
     Batches of the stream are in order of arrival; any split of the input with the punctuations between the same rows
     gives the same output. The input of a later stage comes from many buckets, in any order.
@@ -61,16 +61,16 @@ class Fused:
     are left out, because they have no place in the sequence. `nothing` is an empty batch of the input.
     """
 
-    def __init__(self, chain: Chain, stage: int = 0) -> None:
+    def __init__(self, chain: Chain, stage: int | None = None) -> None:
         self.chain = chain
-        self.moves = bool(chain.cuts) and not chain.computed
-        upto = (*chain.cuts, None)[stage]
+        self.moves = stage is not None and bool(chain.cuts) and not chain.computed
+        upto = None if stage is None else (*chain.cuts, None)[stage]
         whole = compiled(chain, ordered=self.moves, upto=upto)
         self.end = None if upto is None else whole.borders[-1].sample
         self.before: tuple[RowOperator, ...] = ()
         self.operators = whole.operators
-        self.first = stage == 0
-        if self.first:
+        self.first = not stage
+        if not stage:
             placed = [pa.field(BATCH, pa.int64()), pa.field(PLACE, pa.int64())] if self.moves else []
             self.nothing = pa.RecordBatch.from_pylist([], pa.schema([*chain.input.schema, *placed]))
             return

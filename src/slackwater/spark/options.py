@@ -15,7 +15,7 @@ from slackwater.errors import InputError, QueryError, nearest
 EVERY_STREAM = "column.NAME, unit.NAME, pattern.NAME"
 """Options that every stream takes in addition to those of its format (see `mapping`)."""
 CHANGELOG = "changelog."
-"""The prefix of the options that say how a changelog is written (see `planner/fused/changes`)."""
+"""The prefix of the options that say how a changelog is written (see `operator/writing`)."""
 
 
 class OptionKind(StrEnum):

@@ -7,11 +7,11 @@ import pytest
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import encode
 from slackwater.lang import bind_query
+from slackwater.spark.operator.changes import changes_kernel_of
 from slackwater.spark.operator.kernel import RESULT, kernel_of
+from slackwater.spark.operator.writing import DEFAULT
+from slackwater.spark.planner.fused.chains import chain_of
 from slackwater.spark.planner.fused.changelog import changes_of
-from slackwater.spark.planner.fused.changes import DEFAULT
-from slackwater.spark.planner.fused.changes import kernel_of as changes_kernel_of
-from slackwater.spark.planner.fused.lowering import chain_of
 from slackwater.testing.catalog import CATALOG
 
 SECOND = 1_000_000
@@ -30,7 +30,7 @@ QUERIES = {
 @pytest.mark.parametrize("name", QUERIES)
 def test_rows_after_a_punctuation_that_was_taken_back_are_answered(name: str):
     kernel = kernel_of(encode(chain_of(bind_query(QUERIES[name], CATALOG))), "Readings")
-    schema, state = kernel.inputs["Readings"], kernel.init()
+    schema, state = kernel.nothing.schema, State()
 
     def answers(seconds: list[int], punctuation: int) -> int:
         nonlocal state
@@ -49,8 +49,9 @@ def test_rows_after_a_punctuation_that_was_taken_back_are_answered(name: str):
 @pytest.mark.parametrize("name", ["rows", "a range"])
 def test_a_changelog_releases_every_row_at_the_end_of_its_input_and_goes_on_from_there(name: str):
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
-    kernel = changes_kernel_of(encode(changes_of(plan)), DEFAULT)
-    schema, state = kernel.inputs["Readings"], kernel.init()
+    engine = changes_of(plan)
+    kernel = changes_kernel_of(encode(engine), DEFAULT)
+    schema, state = engine.inputs["Readings"].schema, State()
 
     def starts(seconds: list[int], punctuation: int, everything: bool = False) -> list[int]:
         nonlocal state

@@ -15,9 +15,9 @@ from slackwater.engine.columns.segments import MOST
 from slackwater.engine.fused import Fused
 from slackwater.engine.plan import Chain, Input, encode
 from slackwater.errors import RunError
-from slackwater.spark.operator.blobs import by_bucket, gathered, ipc, joined, read
+from slackwater.spark.operator.blobs import by_bucket, in_large_batches, ipc, read, read_all
 from slackwater.spark.operator.kernel import kernel_of
-from slackwater.spark.operator.operator import Operator, frame
+from slackwater.spark.operator.operator import Operator, blobs_of
 
 STEPS = (window(tuples(1_000_000)), grouped("sum"))
 DOCUMENT = encode(Chain(Input(COLUMNS, "ts"), STEPS))
@@ -102,7 +102,7 @@ def test_only_what_is_new_is_written_however_large_the_window_is():
         written.append(store.written - before)
         rows = pa.concat_batches([given.slice(100), given.slice(0, 100)])
         state, wanted = kernel.step(state, rows, watermark * 1000)
-        assert joined(list(frame[frame["output"] == "result"]["body"])).equals(wanted)
+        assert read_all(list(frame[frame["output"] == "result"]["body"])).equals(wanted)
         assert store.timers == {watermark + 1}
     assert max(written[2:]) < 2 * written[1]
     assert len(store.entries) >= 5
@@ -114,13 +114,13 @@ def test_a_timer_steps_without_rows():
     list(operator(store).handleInputRows(None, iter([blobs(given)]), Clock(0)))
     (frame,) = operator(store).handleExpiredTimer(None, Clock(6), None)
     assert frame["output"].tolist() == ["result"]
-    assert joined(frame["body"].tolist()).column("a").to_pylist() == [2.0]
+    assert read_all(frame["body"].tolist()).column("a").to_pylist() == [2.0]
     assert store.timers == {7}
 
 
 def test_rows_of_an_output_are_counted_even_if_nobody_reads_them():
     rows = batch([1, 1], [2.0, 3.0], [1_000, 8_000])
-    made = frame({"result": rows, "refused/S": rows, "refused/T": rows.slice(0, 0)}, ("result",))
+    made = blobs_of({"result": rows, "refused/S": rows, "refused/T": rows.slice(0, 0)}, ("result",))
     assert made[["output", "rows"]].to_numpy().tolist() == [["result", 2], ["refused/S", 2]]
     assert made["body"].tolist() == [ipc(rows), b""]
 
@@ -137,7 +137,7 @@ def test_a_missing_piece_and_another_query_are_errors():
 
 def test_rows_go_to_their_buckets_in_order():
     rows = pa.record_batch({"v": [1, 2, 3, 4, 5], "__bucket": [7, 0, 7, 7, 0]})
-    (whole,) = gathered(iter([rows.slice(0, 2), rows.slice(2)]))
+    (whole,) = in_large_batches(iter([rows.slice(0, 2), rows.slice(2)]))
     found = {bucket: own.column("v").to_pylist() for bucket, own in by_bucket(whole)}
     assert found == {7: [1, 3, 4], 0: [2, 5]}
     assert read(ipc(rows))[0].equals(rows)

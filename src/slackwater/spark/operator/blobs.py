@@ -51,7 +51,7 @@ def to_blobs(name: str, buckets: Sequence[int], *, placed: bool = False) -> Mapp
         before = 0
         if part == 0:
             yield _blobs(name, part, -1, ((bucket, None) for bucket in buckets))
-        for piece, rows in enumerate(gathered(batches)):
+        for piece, rows in enumerate(in_large_batches(batches)):
             own = with_places(rows, current_batch(context), part, before) if placed else rows
             before += rows.num_rows
             yield _blobs(name, part, piece, by_bucket(own))
@@ -60,6 +60,7 @@ def to_blobs(name: str, buckets: Sequence[int], *, placed: bool = False) -> Mapp
 
 
 def _blobs(name: str, part: int, piece: int, own: Iterable[tuple[int, pa.RecordBatch | None]]) -> pa.RecordBatch:
+    """Return a batch with one blob for each bucket and its rows."""
     made = [
         (bucket, name, part, piece, 0, b"") if rows is None else (bucket, name, part, piece, rows.num_rows, ipc(rows))
         for bucket, rows in own
@@ -75,25 +76,19 @@ def with_places(rows: pa.RecordBatch, batch: int, part: int, before: int) -> pa.
 
 
 def from_blobs(schema: pa.Schema) -> Mapped:
-    """Return a function for `mapInArrow` that unpacks the rows of every blob, with the columns of a schema."""
+    """Return a function for `mapInArrow` that unpacks the rows of every blob, with the columns of a schema.
+
+    The column BUCKET, if the schema has it, is the bucket of the blob.
+    """
 
     def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for body in batch.column("body"):
-                yield from (rows.select(schema.names).cast(schema) for rows in read(body.as_buffer()))
-
-    return mapped
-
-
-def from_buckets(schema: pa.Schema) -> Mapped:
-    """Return a function for `mapInArrow` that unpacks the rows of each blob, with the bucket as a column."""
-
-    def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for bucket, body in zip(batch.column("bucket").to_pylist(), batch.column("body"), strict=True):
+            for place, body in enumerate(batch.column("body")):
                 for rows in read(body.as_buffer()):
-                    numbers = pa.array(np.full(rows.num_rows, bucket, np.int32))
-                    yield rows.append_column(BUCKET, numbers).select(schema.names).cast(schema)
+                    if BUCKET in schema.names:
+                        numbers = pa.repeat(batch.column("bucket")[place], rows.num_rows)
+                        rows = rows.append_column(BUCKET, numbers)  # noqa: PLW2901
+                    yield rows.select(schema.names).cast(schema)
 
     return mapped
 
@@ -109,25 +104,28 @@ def structs_of(schema: pa.Schema) -> Mapped:
         for batch in batches:
             for name, body in zip(batch.column("output").to_pylist(), batch.column("body"), strict=True):
                 number = next(numbers)
-                yield from (_tagged(name, _numbered(rows, number), schema) for rows in read(body.as_buffer()))
+                yield from (
+                    _in_column(name, _with_blob_number(rows, number), schema) for rows in read(body.as_buffer())
+                )
 
     return mapped
 
 
-def _numbered(rows: pa.RecordBatch, number: int) -> pa.RecordBatch:
+def _with_blob_number(rows: pa.RecordBatch, number: int) -> pa.RecordBatch:
     """Return rows of a changelog with the number of their blob, because tuples are numbered within a blob."""
     place = rows.schema.get_field_index(BLOB)
     return rows if place < 0 else rows.set_column(place, BLOB, pa.array(np.full(rows.num_rows, number)))
 
 
-def _tagged(name: str, rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+def _in_column(name: str, rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return rows as structs in the column `name` of a schema; the other columns are NULL."""
     own = pa.StructArray.from_arrays(rows.columns, names=rows.schema.names).cast(schema.field(name).type)
     columns = [own if field.name == name else pa.nulls(rows.num_rows, field.type) for field in schema]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Return the batches concatenated to large ones."""
+def in_large_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Return the same rows in batches of ROWS_PER_PIECE rows or more; the last may be smaller."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
@@ -148,6 +146,7 @@ def by_bucket(rows: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
 
 
 def ipc(rows: pa.RecordBatch) -> bytes:
+    """Return a batch as Arrow IPC."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_batch(rows)
@@ -156,9 +155,10 @@ def ipc(rows: pa.RecordBatch) -> bytes:
 
 
 def read(body: bytes | pa.Buffer) -> list[pa.RecordBatch]:
+    """Return the batches of a blob."""
     return list(pa.ipc.open_stream(body))
 
 
-def joined(bodies: Sequence[bytes]) -> pa.RecordBatch:
+def read_all(bodies: Sequence[bytes]) -> pa.RecordBatch:
     """Return the rows of several blobs, one after the other."""
     return pa.concat_batches([batch for body in bodies for batch in read(body)])

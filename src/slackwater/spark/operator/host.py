@@ -1,11 +1,13 @@
-"""Host a kernel in Spark: DataFrames of its streams and their punctuations in, DataFrames of its outputs out."""
+"""Run kernels as operators of Spark: pack streams into blobs, run kernels over blobs, and unpack their outputs."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import count, pairwise
+from itertools import count
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, GroupedData
@@ -13,7 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, from_buckets, structs_of, to_blobs
+from slackwater.engine.plan import Compute
+from slackwater.spark.operator.blobs import BUCKET, BUCKETS, SCHEMA, from_blobs, structs_of, to_blobs
 from slackwater.spark.operator.handing import HANDED, HERE
 from slackwater.spark.operator.kernel import RESULT
 from slackwater.spark.operator.operator import END, OUTPUT, Make, Operator, at_rest
@@ -39,77 +42,62 @@ class HostInput:
     by: tuple[str, ...] = ()
 
 
-def hosted(
-    make: Make,
-    inputs: Mapping[str, HostInput],
-    about: str,
-    wanted: tuple[str, ...],
-    counted: Sequence[str] = (),
-    ends: DataFrame | None = None,
-) -> DataFrame:
+def run_kernel(make: Make, blobs: Sequence[DataFrame], about: str, wanted: tuple[str, ...]) -> DataFrame:
     """Return the outputs of a kernel as blobs: one operator over all inputs, each under the watermark of its control.
 
-    `wanted` names the outputs whose rows are returned, `counted` those whose rows are counted in Spark's progress.
-    Batch DataFrames are flushed to the end of time, or to one tick beyond the newest time in the rows of `ends`.
+    `about` identifies the state; `wanted` names the outputs whose rows are returned, the others are only counted. Batch
+    DataFrames are flushed to the end of time, or to one tick beyond the newest time among the blobs of `pack_ends`.
     """
-    return count_rows(stepped(make, [*entered(inputs), *ended(ends)], about, wanted), counted)
-
-
-def count_rows(out: DataFrame, counted: Sequence[str]) -> DataFrame:
-    """Return the outputs of an operator; Spark's progress has how many rows each of those in `counted` has."""
-    return out.observe(f"{COUNTED}.{next(_numbers)}", *map(_count, counted)) if counted and out.isStreaming else out
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """A kernel in a chain of operators, and the columns of its input that define its buckets."""
-
-    make: Make
-    by: tuple[str, ...]
-
-
-def chained(stages: Sequence[Stage], name: str, given: HostInput, about: str) -> DataFrame:
-    """Return the results of the last of several kernels as blobs.
-
-    Each kernel passes its output to the next in the same batch. Spark's watermark passes through them all, so that each
-    steps with the same punctuation.
-    """
-    *firsts, last = stages
-    blobs = _clocked_all({name: given}, placed=True)
-    for number, (stage, after) in enumerate(pairwise(stages)):
-        operator = Operator(stage.make, f"{about}/{number}", (RESULT,), to=after.by)
-        out = _grouped(blobs).transformWithStateInPandas(operator, under_watermark(HANDED), "Append", "EventTime")
-        blobs = [out]
-    operator = Operator(last.make, f"{about}/{len(firsts)}", (RESULT,))
+    if not all(each.isStreaming for each in blobs):
+        return _grouped(blobs).applyInPandas(at_rest(make, wanted), OUTPUT)
+    operator = Operator(make, about, wanted)
     return _grouped(blobs).transformWithStateInPandas(operator, OUTPUT, "Append", "EventTime")
 
 
-def entered(inputs: Mapping[str, HostInput]) -> list[DataFrame]:
-    """Return streams packed into blobs for an operator."""
+def run_stages(
+    makes: Sequence[Make], by: Sequence[tuple[str, ...]], name: str, given: HostInput, about: str
+) -> DataFrame:
+    """Return the results of the last of several kernels as blobs; `by` has the columns of each one's buckets.
+
+    Each kernel passes its results to the next in the same batch. Spark's watermark passes through them all, so that
+    each steps with the same punctuation.
+    """
+    blobs = _clocked_all({name: given}, placed=True)
+    for number, (make, after) in enumerate(zip(makes, by[1:], strict=False)):
+        blobs = [_pass_on(make, blobs, f"{about}/{number}", after)]
+    return run_kernel(makes[-1], blobs, f"{about}/{len(makes) - 1}", (RESULT,))
+
+
+def result_rows_by_bucket(make: Make, blobs: Sequence[DataFrame], about: str) -> DataFrame:
+    """Return the results of a kernel as rows, each with its bucket, so that Spark can compute columns of them."""
+    schema = pa.schema([pa.field(BUCKET, pa.int32()), *make().outputs[RESULT]])
+    if blobs[0].isStreaming:
+        out = _pass_on(make, blobs, about, HERE)
+    else:
+        out = run_kernel(make, blobs, about, (RESULT,)).withColumn("bucket", F.lit(BUCKETS[0]).cast("int"))
+    return out.select("bucket", "body").mapInArrow(from_blobs(schema), from_arrow_schema(schema))
+
+
+def add_columns(rows: DataFrame, names: Iterable[str], step: Compute) -> DataFrame:
+    """Return rows under these names, without dots, and the columns of a step, which Spark computes of them."""
+    return rows.toDF(*names).select("*", *(F.expr(item.tree[1]).alias(item.name) for item in step.items))
+
+
+def pack_streams(inputs: Mapping[str, HostInput]) -> list[DataFrame]:
+    """Return the rows of streams as blobs, each stream under the watermark of its control."""
     if all(each.rows.isStreaming for each in inputs.values()):
         return _clocked_all(inputs)
     # A batch DataFrame uses one bucket, because a flush must see every row.
     return [_packed(name, replace(each, by=())) for name, each in inputs.items()]
 
 
-def ended(ends: DataFrame | None) -> list[DataFrame]:
+def pack_ends(ends: DataFrame | None) -> list[DataFrame]:
+    """Return the newest times of the streams of a batch query as blobs; none for streaming queries."""
     return [] if ends is None else [_packed(END, HostInput(ends, None))]
 
 
-def handed_on(make: Make, blobs: Sequence[DataFrame], about: str) -> DataFrame:
-    """The results of a kernel as rows, each with its bucket, of which Spark can compute columns."""
-    kernel = make()
-    schema = pa.schema([pa.field(BUCKET, pa.int32()), *kernel.outputs[RESULT]])
-    if blobs[0].isStreaming:
-        operator = Operator(make, about, (RESULT,), to=HERE)
-        out = _grouped(blobs).transformWithStateInPandas(operator, under_watermark(HANDED), "Append", "EventTime")
-    else:
-        out = stepped(make, blobs, about, (RESULT,)).withColumn("bucket", F.lit(BUCKETS[0]).cast("int"))
-    return out.select("bucket", "body").mapInArrow(from_buckets(schema), from_arrow_schema(schema))
-
-
-def taken_in(rows: DataFrame, by: tuple[str, ...], name: str = RESULT) -> list[DataFrame]:
-    """Return rows packed into blobs for the next of several operators, by the bucket that each row names."""
+def pack_again(rows: DataFrame, by: tuple[str, ...], name: str = RESULT) -> list[DataFrame]:
+    """Return the rows of a kernel as blobs for the next kernel, in the bucket that each row names."""
     buckets = BUCKETS if by and rows.isStreaming else BUCKETS[:1]
     blobs = rows.mapInArrow(to_blobs(name, buckets), SCHEMA)
     if not rows.isStreaming:
@@ -117,32 +105,41 @@ def taken_in(rows: DataFrame, by: tuple[str, ...], name: str = RESULT) -> list[D
     return [blobs.select("*", F.lit(None).cast("timestamp").alias(TIME, metadata={WATERMARKED: 0}))]
 
 
-def stepped(make: Make, blobs: Sequence[DataFrame], about: str, wanted: tuple[str, ...]) -> DataFrame:
-    """Return the outputs of a kernel as blobs."""
-    if not all(each.isStreaming for each in blobs):
-        return _grouped(blobs).applyInPandas(at_rest(make, wanted), OUTPUT)
-    operator = Operator(make, about, wanted)
-    return _grouped(blobs).transformWithStateInPandas(operator, OUTPUT, "Append", "EventTime")
+def count_rows(blobs: DataFrame, outputs: Sequence[str]) -> DataFrame:
+    """Return the blobs as they are, and have Spark's progress tell how many rows each of these outputs has."""
+    if not outputs or not blobs.isStreaming:
+        return blobs
+    return blobs.observe(f"{COUNTED}.{next(_numbers)}", *map(_count, outputs))
 
 
-def under_watermark(schema: str) -> StructType:
-    """Return a schema whose last column has the metadata by which Spark's operators know the watermark."""
-    fields = StructType.fromDDL(schema).fields  # type: ignore[attr-defined]
-    return StructType([*fields[:-1], StructField(fields[-1].name, fields[-1].dataType, metadata={WATERMARKED: 0})])
+def result_rows(blobs: DataFrame, schema: pa.Schema) -> DataFrame:
+    """Return the rows of a kernel's results, with the columns of a schema."""
+    own = blobs.where(F.col("output") == RESULT).select("body")
+    return own.mapInArrow(from_blobs(schema), from_arrow_schema(schema))
 
 
-def output(blobs: DataFrame, name: str, schema: pa.Schema, columns: Sequence[str]) -> DataFrame:
-    """Return these columns of the rows of one output, whose schema is given."""
-    wanted = pa.schema([schema.field(each) for each in columns])
-    own = blobs.where(F.col("output") == name).select("body")
-    return own.mapInArrow(from_blobs(wanted), from_arrow_schema(wanted))
-
-
-def tagged(blobs: DataFrame, schemas: Mapping[str, pa.Schema]) -> DataFrame:
+def output_structs(blobs: DataFrame, schemas: Mapping[str, pa.Schema]) -> DataFrame:
     """Return the rows of several outputs, each as a struct in the column of its output; the other columns are NULL."""
     schema = pa.schema([pa.field(name, pa.struct(list(own))) for name, own in schemas.items()])
     own = blobs.where(F.col("output").isin(*schemas)).select("output", "body")
     return own.mapInArrow(structs_of(schema), from_arrow_schema(schema))
+
+
+def digest_of(*about: object) -> str:
+    """Return a digest of what identifies the state of an operator; the buckets are part of it."""
+    return hashlib.sha256(json.dumps([*about, BUCKETS]).encode()).hexdigest()
+
+
+def _pass_on(make: Make, blobs: Sequence[DataFrame], about: str, by: tuple[str, ...]) -> DataFrame:
+    """Return the results of a kernel as blobs for a next operator of the same batch, in buckets by these columns."""
+    operator = Operator(make, about, (RESULT,), to=by)
+    return _grouped(blobs).transformWithStateInPandas(operator, _under_watermark(HANDED), "Append", "EventTime")
+
+
+def _under_watermark(schema: str) -> StructType:
+    """Return a schema whose last column has the metadata by which Spark's operators know the watermark."""
+    fields = StructType.fromDDL(schema).fields  # type: ignore[attr-defined]
+    return StructType([*fields[:-1], StructField(fields[-1].name, fields[-1].dataType, metadata={WATERMARKED: 0})])
 
 
 def _grouped(blobs: Iterable[DataFrame]) -> GroupedData:

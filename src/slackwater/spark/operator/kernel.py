@@ -1,17 +1,17 @@
-"""The interface of kernels to their host, and chains as such kernels."""
+"""Define what an operator of Spark expects of its kernel, and make such kernels of chains."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import pyarrow as pa
 
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.engine.columns.state import Memory, State
-from slackwater.engine.fused import EVENT_TIME, PUNCTUATION, Fused
+from slackwater.engine.fused import PUNCTUATION, Fused
 from slackwater.engine.plan import decode
 
 Batches = Mapping[str, pa.RecordBatch]
@@ -24,22 +24,15 @@ class Hosted(Protocol):
     """A kernel with named inputs and outputs, all in Arrow. A step does not change the state that it is given."""
 
     @property
-    def inputs(self) -> Mapping[str, pa.Schema]: ...
-
-    @property
     def outputs(self) -> Mapping[str, pa.Schema]: ...
 
-    def init(self) -> Any: ...
-
-    def read(self, fetch: Callable[[str], bytes]) -> Any:
-        """Return the state whose pieces `fetch` returns by name: `head` at once, the others when they are needed."""
-        ...
-
-    def take_back(self, state: Any, punctuation: int) -> Any:
+    def take_back(self, state: State, punctuation: int) -> State:
         """Return the state with an earlier punctuation: rows from it on are no longer late. Emitted results stay."""
         ...
 
-    def step(self, state: Any, batches: Batches, punctuation: int, *, everything: bool = False) -> tuple[Any, Batches]:
+    def step(
+        self, state: State, batches: Batches, punctuation: int, *, everything: bool = False
+    ) -> tuple[State, Batches]:
         """Process one batch. `batches` has no entry for an input without rows. Times are in microseconds.
 
         With `everything`, a changelog also releases the rows beyond the punctuation, at the punctuation.
@@ -48,26 +41,12 @@ class Hosted(Protocol):
 
 
 class ChainKernel:
-    """A chain of operators, or a stage of one, over the one stream that is its input."""
+    """Runs a chain, or a stage of one, over its only input."""
 
     def __init__(self, steps: Fused, stream: str) -> None:
         self.steps, self.nothing, self.stream = steps, steps.nothing, stream
         _, result = steps.step(steps.init(), steps.nothing, 0)
-        self._outputs = {RESULT: result.schema}
-
-    @property
-    def inputs(self) -> dict[str, pa.Schema]:
-        return {self.stream: self.nothing.schema}
-
-    @property
-    def outputs(self) -> dict[str, pa.Schema]:
-        return self._outputs
-
-    def init(self) -> State:
-        return self.steps.init()
-
-    def read(self, fetch: Callable[[str], bytes]) -> State:
-        return State.read(fetch)
+        self.outputs = {RESULT: result.schema}
 
     def take_back(self, state: State, punctuation: int) -> State:
         return with_punctuation(state, punctuation)
@@ -88,18 +67,7 @@ def with_punctuation(state: State, punctuation: int) -> State:
     return memory.state()
 
 
-def plain_columns(schema: pa.Schema) -> list[str]:
-    """Return the columns of a result that the query names: all but its event time."""
-    return [name for name in schema.names if name != EVENT_TIME]
-
-
 @lru_cache(maxsize=64)
-def kernel_of(document: str, stream: str) -> ChainKernel:
-    """Return the kernel of a chain, compiled once in each worker."""
-    return ChainKernel(Fused(decode(document)), stream)
-
-
-@lru_cache(maxsize=64)
-def stage_of(document: str, number: int, stream: str) -> ChainKernel:
-    """Return the kernel of a stage, compiled once in each worker."""
-    return ChainKernel(Fused(decode(document), number), RESULT if number else stream)
+def kernel_of(document: str, stream: str, stage: int | None = None) -> ChainKernel:
+    """Return the kernel of a chain, or of a stage of it, compiled once in each worker."""
+    return ChainKernel(Fused(decode(document), stage), RESULT if stage else stream)

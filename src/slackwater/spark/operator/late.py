@@ -1,8 +1,7 @@
-"""The late rows of a controlled DataFrame, as a stream."""
+"""Return the late rows of a controlled DataFrame as a stream."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.engine.columns.state import State
 from slackwater.errors import InputError
-from slackwater.spark.operator.host import HostInput, hosted, output
+from slackwater.spark.operator.host import HostInput, pack_streams, result_rows, run_kernel
 from slackwater.spark.operator.kernel import RESULT, Batches
 from slackwater.spark.operator.operator import TICKS
 from slackwater.spark.relation import quote
@@ -56,10 +55,10 @@ def late(df: DataFrame) -> DataFrame:
             expected="what with_disorder_control returned over a streaming DataFrame",
             hint="call late(...) before any other operation, or write SQL and read name$late",
         )
-    return _gauged(given) if host_of(df.sparkSession) == GAUGE else _in_plan(given)
+    return _late_by_gauge(given) if host_of(df.sparkSession) == GAUGE else _late_by_watermark(given)
 
 
-def _gauged(given: ClockedStream) -> DataFrame:
+def _late_by_gauge(given: ClockedStream) -> DataFrame:
     """Return the late rows by the punctuation that the gauge tells to each row."""
     rows = with_punctuation(given.df, given.spec, given.event_time, given.arrival, given.source, "punctuation")
     time, mark = quote(given.event_time), F.unix_micros("punctuation")
@@ -69,14 +68,14 @@ def _gauged(given: ClockedStream) -> DataFrame:
     return behind.select(*map(quote, given.df.columns), (mark - F.unix_micros(time)).alias("late_by"), "punctuation")
 
 
-def _in_plan(given: ClockedStream) -> DataFrame:
+def _late_by_watermark(given: ClockedStream) -> DataFrame:
     """Return the late rows by an operator that sees Spark's watermark, for sessions without the gauge."""
     reads = Reads()
     rows = reads.rows(given.df, given.event_time, given.spec.policy, arrival=given.arrival, source=given.source)
     schema = pa.schema([*arrow_schema(given.df.schema), *MORE])
     inputs = {STREAM: HostInput(rows, reads.clock(given.df), (given.event_time,))}
-    blobs = hosted(partial(LateRows, schema, given.event_time), inputs, f"late {given.spec.control}", (RESULT,))
-    return output(blobs, RESULT, schema, schema.names)
+    make = partial(LateRows, schema, given.event_time)
+    return result_rows(run_kernel(make, pack_streams(inputs), f"late {given.spec.control}", (RESULT,)), schema)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,18 +86,8 @@ class LateRows:
     event_time: str
 
     @property
-    def inputs(self) -> dict[str, pa.Schema]:
-        return {STREAM: pa.schema(list(self.schema)[: -len(MORE)])}
-
-    @property
     def outputs(self) -> dict[str, pa.Schema]:
         return {RESULT: self.schema}
-
-    def init(self) -> State:
-        return State()
-
-    def read(self, fetch: Callable[[str], bytes]) -> State:
-        return State()
 
     def take_back(self, state: State, punctuation: int) -> State:
         return state
@@ -106,7 +95,7 @@ class LateRows:
     def step(
         self, state: State, batches: Batches, punctuation: int, *, everything: bool = False
     ) -> tuple[State, Batches]:
-        rows = batches.get(STREAM, pa.RecordBatch.from_pylist([], self.inputs[STREAM]))
+        rows = batches.get(STREAM, pa.RecordBatch.from_pylist([], pa.schema(list(self.schema)[: -len(MORE)])))
         rows = rows.filter(pc.less(rows[self.event_time].cast(pa.int64()), punctuation // TICKS * TICKS))
         late_by = pc.subtract(punctuation, rows[self.event_time].cast(pa.int64()))
         more = late_by, pa.array([punctuation] * rows.num_rows, pa.int64()).cast(MORE[1].type)

@@ -17,10 +17,10 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from slackwater.algebra.lengths import TICK
 from slackwater.engine.columns.arrays import EARLIEST, LATEST
-from slackwater.engine.columns.state import HEAD
+from slackwater.engine.columns.state import HEAD, State
 from slackwater.errors import RunError
-from slackwater.spark.operator.blobs import ipc, joined
-from slackwater.spark.operator.handing import handed
+from slackwater.spark.operator.blobs import ipc, read_all
+from slackwater.spark.operator.handing import next_blobs
 from slackwater.spark.operator.kernel import Batches, Hosted
 
 OUTPUT = "output string, rows long, body binary"
@@ -54,35 +54,36 @@ class Operator(StatefulProcessor):
         self.pieces = handle.getMapState("pieces", "name string", "piece binary")
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
-        yield from self._stepped(key, _batches(rows), timerValues.getCurrentWatermarkInMs())
+        yield from self._step(key, _batches(rows), timerValues.getCurrentWatermarkInMs())
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:  # noqa: N802, N803
-        yield from self._stepped(key, {}, timerValues.getCurrentWatermarkInMs())
+        yield from self._step(key, {}, timerValues.getCurrentWatermarkInMs())
 
     def close(self) -> None:
         """Do nothing: Spark owns the state."""
 
-    def _stepped(self, key: Any, batches: Batches, watermark: int) -> Iterator[pd.DataFrame]:
+    def _step(self, key: Any, batches: Batches, watermark: int) -> Iterator[pd.DataFrame]:
+        """Step the kernel of a bucket over its state, keep the new state, and return the outputs."""
         kept = self.head.get()
         names: set[str] = set()
         # not in init, which Spark also calls in a process of its own, to learn the state's columns
         kernel = self.make()
         if kept is None:  # Spark's watermark starts in 1970: an earlier row is late, as for Spark's own operators
-            state, _ = kernel.step(kernel.init(), {}, EPOCH)
+            state, _ = kernel.step(State(), {}, EPOCH)
         else:
             self._check(kept[0])
             names = set(kept[1].split("\n")) - {""}
-            state = kernel.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
+            state = State.read(lambda name: bytes(kept[3]) if name == HEAD else self._piece(name))
             if watermark + 1 < int(kept[2]):
                 state = kernel.take_back(state, watermark * TICKS)
-        state, made = kernel.step(state, batches, watermark * TICKS, everything=_is_told_everything())
+        state, made = kernel.step(state, batches, watermark * TICKS, everything=_releases_everything())
         self._keep(state, names, watermark, None if kept is None else int(kept[2]))
         if self.to is None:
-            yield frame(made, self.wanted)
+            yield blobs_of(made, self.wanted)
         else:
-            yield handed(made, self.to, key[0], first=kept is None)
+            yield next_blobs(made, self.to, key[0], first=kept is None)
 
-    def _keep(self, state: Any, before: set[str], watermark: int, timer: int | None) -> None:
+    def _keep(self, state: State, before: set[str], watermark: int, timer: int | None) -> None:
         """Write the head and new pieces, remove pieces that are no longer needed, and move the timer."""
         names = set(state.names()) - {HEAD}
         for name in sorted(names - before):
@@ -96,12 +97,14 @@ class Operator(StatefulProcessor):
             self.handle.registerTimer(watermark + 1)
 
     def _piece(self, name: str) -> bytes:
+        """Return a piece of the state other than its head."""
         found = self.pieces.getValue((name,))
         if found is None:
             raise RunError("SW-554", f"the state lacks its piece '{name}'", hint="restore the checkpoint from a copy")
         return bytes(found[0])
 
     def _check(self, about: str) -> None:
+        """Raise an error if the state is that of another query."""
         if about != self.about:
             raise RunError(
                 "SW-553",
@@ -123,19 +126,19 @@ def at_rest(make: Make, wanted: tuple[str, ...]) -> Callable[[Any, pd.DataFrame]
         ends = batches.pop(END, None)
         newest = None if ends is None else pc.max(ends.column(END)).as_py()
         if newest is None:
-            return frame(kernel.step(kernel.init(), batches, LATEST if ends is None else EARLIEST)[1], wanted)
-        return frame(kernel.step(kernel.init(), batches, newest + TICK, everything=True)[1], wanted)
+            return blobs_of(kernel.step(State(), batches, LATEST if ends is None else EARLIEST)[1], wanted)
+        return blobs_of(kernel.step(State(), batches, newest + TICK, everything=True)[1], wanted)
 
     return flushed
 
 
-def _is_told_everything() -> bool:
+def _releases_everything() -> bool:
     """Return whether the batch of this task must release every row: Steering.java sets the property in a flush."""
     context = TaskContext.get()
     return context is not None and context.getLocalProperty(EVERYTHING) == "true"
 
 
-def frame(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:
+def blobs_of(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:
     """Return the outputs of a step as one row each: the number of rows, and the rows as a blob if they are wanted."""
     rows = [
         (name, batch.num_rows, ipc(batch) if name in wanted else b"") for name, batch in made.items() if batch.num_rows
@@ -144,7 +147,7 @@ def frame(made: Batches, wanted: tuple[str, ...]) -> pd.DataFrame:
 
 
 def _batches(rows: Iterator[pd.DataFrame]) -> Batches:
-    """Return the rows of each input, in the order in which they came."""
+    """Return the rows of each input, in the order in which they came to Spark."""
     blobs = pd.concat(list(rows), ignore_index=True).sort_values(["part", "piece"])
     blobs = blobs[blobs["body"].str.len() > 0]
-    return {str(name): joined(list(own["body"])) for name, own in blobs.groupby("input")}
+    return {str(name): read_all(list(own["body"])) for name, own in blobs.groupby("input")}

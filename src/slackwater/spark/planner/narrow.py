@@ -45,12 +45,17 @@ def keep_columns(relation: Relation, names: frozenset[str]) -> Relation:
     return replace(relation, df=df, schema=kept)
 
 
-def _references(plan: Plan, is_entry: IsEntry) -> Iterator[str]:
-    if is_entry(plan):
-        return
+def references_of(plan: Plan) -> Iterator[str]:
+    """Return the references that an operator makes to columns of its input."""
     for expr in expressions_of(plan):
         yield from columns(expr)
     if isinstance(plan, (Window, Frequency)):
         yield from plan.by
+
+
+def _references(plan: Plan, is_entry: IsEntry) -> Iterator[str]:
+    if is_entry(plan):
+        return
+    yield from references_of(plan)
     for each in inputs(plan):
         yield from _references(each, is_entry)

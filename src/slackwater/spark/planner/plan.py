@@ -30,8 +30,8 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.instants import instants_of
 from slackwater.algebra.schema import Field, Schema
+from slackwater.spark.operator.writing import DEFAULT, Form
 from slackwater.spark.planner.aggregates import aggregate_extents, ordered_aggregate
-from slackwater.spark.planner.fused.changes import DEFAULT, Form
 from slackwater.spark.planner.fused.fuse import fuse
 from slackwater.spark.planner.joins import join_extents, subtract_extents, unite_extents
 from slackwater.spark.planner.narrow import columns_named_in, covered_entries, keep_columns

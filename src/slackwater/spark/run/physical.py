@@ -30,7 +30,7 @@ from slackwater.algebra.nodes import (
 from slackwater.algebra.properties.monotonicity import Class, class_of
 from slackwater.engine.changelog.living import STRUCTURES
 from slackwater.spark.batches import DeliveredBatch
-from slackwater.spark.planner.fused.fuse import chains, describe
+from slackwater.spark.planner.fused.fuse import describe, is_chained
 from slackwater.spark.planner.fused.split import split
 from slackwater.spark.planner.plan import compile_plan, is_entry, scan_of, session_of
 from slackwater.spark.planner.ways import Host, copies_of, way_of
@@ -67,7 +67,7 @@ def physical(plan: Plan, streams: Mapping[str, DataFrame]) -> Physical:
     reason = way.reason
     if way.host is Host.FUSED:
         computed = ", ".join(split(plan).computed)
-        reason = f"{reason}; {describe(plan, chain=chains(streams))}"
+        reason = f"{reason}; {describe(plan, chain=is_chained(streams))}"
         reason += f"; Spark computes before it: {computed}" if computed else ""
     return Physical(way.host, reason, placements(plan, host), explain(compile_plan(plan, streams)))
 

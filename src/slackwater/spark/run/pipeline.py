@@ -17,7 +17,8 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 from slackwater.algebra.catalog import Pipeline
 from slackwater.algebra.nodes import Disorder, Plan, emits_changes, walk
 from slackwater.algebra.policies import effective
-from slackwater.spark.planner.fused.changes import DEFAULT, Form, form_of, with_refused
+from slackwater.spark.operator.writing import DEFAULT, Form, form_of
+from slackwater.spark.planner.fused.changes import with_refused
 from slackwater.spark.planner.plan import compile_plan, scan_of, session_of
 from slackwater.spark.refusals import is_slow_start, line_of
 from slackwater.spark.relation import quote

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from slackwater.spark.io.rejects import EXAMPLE, MALFORMED, REJECTED, UNTIMED
+from slackwater.spark.operator.changes import count_refused
 from slackwater.spark.operator.host import COUNTED as OUTPUTS
-from slackwater.spark.planner.fused.changes import refused_by
 from slackwater.spark.shim.workers import is_connect
 from slackwater.spark.watermark.accounts import number_control, stream_of
 from slackwater.spark.watermark.control import READ
@@ -350,7 +350,7 @@ def _read(observed: Mapping[str, Any]) -> dict[str, int]:
 def _refused(observed: Mapping[str, Any]) -> dict[str, int]:
     """Return the number of rows that each stream with CHANGELOG BY has refused."""
     rows = [_values(row) for metric, row in observed.items() if metric.startswith(OUTPUTS)]
-    return refused_by({output: count for row in rows for output, count in row.items()})
+    return count_refused({output: count for row in rows for output, count in row.items()})
 
 
 def _values(row: Any) -> dict[str, Any]:

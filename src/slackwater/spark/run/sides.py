@@ -18,7 +18,8 @@ from slackwater.disorder.replay.trace import RAW
 from slackwater.errors import QueryError
 from slackwater.spark.batches import DeliveredBatch
 from slackwater.spark.io.rejects import REASON, rejected_rows
-from slackwater.spark.planner.fused.changes import DEFAULT, with_refused
+from slackwater.spark.operator.writing import DEFAULT
+from slackwater.spark.planner.fused.changes import with_refused
 from slackwater.spark.planner.plan import scan_of
 from slackwater.spark.relation import Relation, column_name, dataframe_of, quote
 from slackwater.spark.store import Location

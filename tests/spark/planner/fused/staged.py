@@ -12,8 +12,8 @@ from slackwater.engine.columns.state import State
 from slackwater.engine.fused import Fused
 from slackwater.engine.plan import Chain
 from slackwater.spark.operator.blobs import BUCKETS, with_places
-from slackwater.spark.operator.handing import hashed, split
-from slackwater.spark.planner.fused.cutting import Stages
+from slackwater.spark.operator.handing import hash_rows, split_by_bucket
+from slackwater.spark.planner.fused.stages import Stages
 
 PARTS = 3
 """So many partitions of Spark's, and buckets of the first stage."""
@@ -39,7 +39,7 @@ def run_in_stages(chain: Chain, found: Stages, batches: Sequence[Given]) -> Ran:
             if stage + 1 < len(kernels):
                 given = {}
                 for output in outputs:
-                    for bucket, own in split(output, found.columns[stage + 1]):
+                    for bucket, own in split_by_bucket(output, found.columns[stage + 1]):
                         given.setdefault(bucket, []).append(own)
         made.rows.append([(row[:-1], row[-1]) for output in outputs for row in plain_rows(output)])
     return made
@@ -54,7 +54,7 @@ def _buckets(chain: Chain, rows: Sequence[object], number: int, by: Sequence[str
     for part in range(PARTS):
         batch = pa.RecordBatch.from_pylist(plain[part * size : (part + 1) * size], chain.input.schema)
         placed = with_places(batch, number, part, 0)
-        buckets = hashed([batch.column(name) for name in by]) % PARTS
+        buckets = hash_rows([batch.column(name) for name in by]) % PARTS
         for bucket in range(PARTS):
             # The rows of a bucket come in the order of their partitions: `run_in_stages` turns the blobs round.
             found.setdefault(bucket, []).insert(0, placed.filter(pa.array(buckets == bucket)))

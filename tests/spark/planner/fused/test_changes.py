@@ -20,8 +20,10 @@ from slackwater.errors import InputError, QueryError
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch
+from slackwater.spark.operator.writing import Form, form_of
 from slackwater.spark.planner.fused.changelog import changes_of
-from slackwater.spark.planner.fused.changes import Form, describe, form_of
+from slackwater.spark.planner.fused.fuse import describe
+from slackwater.spark.planner.fused.split import split
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
@@ -110,7 +112,7 @@ def test_the_planner_says_who_runs_it_in_which_buckets_and_what_is_kept():
     )
     assert [
         (node.edge.level, [STRUCTURES[each.edge.level].name for each in children(node)])
-        for node in changes_of(plan).nodes
+        for node in changes_of(split(plan).core).nodes
         if isinstance(node, JoinLogs)
     ] == [(3, ["queue", "queue"])]
     whole = bind_query(QUERIES["everything"], CATALOG)

@@ -38,11 +38,12 @@ from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch, interpret
 from slackwater.semantics.expressions import value_of
 from slackwater.semantics.rows import Row
+from slackwater.spark.planner.fused.chains import chain_of, undotted
 from slackwater.spark.planner.fused.changelog import changes_of
-from slackwater.spark.planner.fused.cutting import handed_input, part, whole
+from slackwater.spark.planner.fused.changes import cut_tree, input_from
 from slackwater.spark.planner.fused.fuse import describe
-from slackwater.spark.planner.fused.lowering import chain_of, undotted
 from slackwater.spark.planner.fused.split import split
+from slackwater.spark.planner.fused.stages import fewest_stages
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.run.sides import group_by_query
 from slackwater.spark.watermark import steering
@@ -120,7 +121,7 @@ def test_stages_around_spark_answer_as_the_interpreter_does(name: str, seed: int
     feed = make_feed(Seeded(seed), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=40)
     divided = split(plan)
     chain = chain_of(divided.core)
-    chain = Chain(chain.input, chain.steps, whole(chain).cuts)
+    chain = Chain(chain.input, chain.steps, fewest_stages(chain).cuts)
     assert len(chain.cuts) == (2 if name in ("twice", "in HAVING, with an attribute of the instant") else 1)
     batches = given_by(computed_feeds(divided.entries, {"Readings": feed})["Readings"])
     found = run_around(chain, batches)
@@ -208,13 +209,13 @@ class CutKernel:
     def __init__(self, plan: EnginePlan, net: bool = False, root: Node | None = None) -> None:
         self.query = plan
         self.parts: dict[str, tuple[CutKernel, Compute]] = {}
-        self.own = ChangelogKernel(part(plan, root or plan.root, self._handed), net)
+        self.own = ChangelogKernel(cut_tree(plan, root or plan.root, self._handed), net)
 
     def _handed(self, name: str, step: Compute, child: Node) -> Input:
         below = CutKernel(self.query, root=child)
         self.parts[name] = below, step
         rows = with_columns(handed_rows(of_tuples(below.own.operators.sample)), step, "")
-        return handed_input([(field.name, type_name(field.type)) for field in rows.schema], below.own.query)
+        return input_from([(field.name, type_name(field.type)) for field in rows.schema], below.own.query)
 
     @property
     def count(self) -> int:

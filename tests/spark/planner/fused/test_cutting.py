@@ -23,10 +23,10 @@ from slackwater.engine.fused import Fused
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch, interpret
-from slackwater.spark.operator.handing import hashed
-from slackwater.spark.planner.fused.cutting import CHAIN, Stages, stages
+from slackwater.spark.operator.handing import hash_rows
+from slackwater.spark.planner.fused.chains import chain_of
 from slackwater.spark.planner.fused.fuse import describe
-from slackwater.spark.planner.fused.lowering import chain_of
+from slackwater.spark.planner.fused.stages import CHAIN, Stages, cut_stages
 from slackwater.spark.run.pipeline import Manner, start
 from slackwater.spark.run.sides import group_by_query
 from slackwater.spark.watermark import steering
@@ -88,12 +88,12 @@ def chain(text: str) -> Fused:
 
 @pytest.mark.parametrize("name", CHAINS)
 def test_each_stage_is_in_buckets_by_what_its_steps_have_in_common(name: str):
-    assert stages(chain(CHAINS[name]).chain).columns == COLUMNS[name]
+    assert cut_stages(chain(CHAINS[name]).chain).columns == COLUMNS[name]
 
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_chain_stays_whole_where_a_cut_would_bring_nothing_or_lose_the_order(name: str):
-    assert stages(chain(WHOLE[name]).chain).cuts == ()
+    assert cut_stages(chain(WHOLE[name]).chain).cuts == ()
 
 
 def test_what_is_said_of_a_chain_names_every_stage_and_why():
@@ -117,7 +117,7 @@ def test_stages_answer_as_the_interpreter_does(name: str, seed: int, data: st.Da
     feed = make_feed(Seeded(seed), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=40)
     batches = [*given_by(feed, flush=False), ((), FAR * SECOND)]
     kernel = chain(CHAINS[name])
-    found = stages(kernel.chain)
+    found = cut_stages(kernel.chain)
     ended = Feed((*feed.batches[:-1], FeedBatch(feed.batches[-1].rows, FAR * SECOND), FeedBatch()))
     wanted = told(interpret(plan, {"Readings": ended}), len(batches))
     same(run_in_stages(kernel.chain, found, batches), wanted, found)
@@ -140,7 +140,7 @@ def a_chain(seed: int, rewritten: bool) -> tuple[Case, Fused, Stages]:
     for each in count(seed):
         case = seeded_case(each, NESTED)
         kernel = Fused(chain_of(rewrite(case.plan).plan if rewritten else case.plan))
-        found = stages(kernel.chain)
+        found = cut_stages(kernel.chain)
         if found.cuts:
             return case, kernel, found
     raise AssertionError
@@ -159,10 +159,10 @@ def ordered(rows: list[tuple[tuple[object, ...], int]]) -> list[str]:
 
 def test_a_hash_depends_on_what_group_by_tells_apart_alone():
     one, two = pa.array([1, None, 2, 1]), pa.array(["a", "b", None, "a"])
-    found = hashed([one, two])
+    found = hash_rows([one, two])
     assert found[0] == found[3] and len(set(found.tolist())) == 3
-    assert hashed([pa.array([7], pa.timestamp("us", "UTC"))]) == hashed([pa.array([7])])
-    assert len(set((hashed([pa.array(range(1000))]) % 8).tolist())) == 8
+    assert hash_rows([pa.array([7], pa.timestamp("us", "UTC"))]) == hash_rows([pa.array([7])])
+    assert len(set((hash_rows([pa.array(range(1000))]) % 8).tolist())) == 8
 
 
 def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark, tmp_path, request, monkeypatch):

@@ -14,8 +14,7 @@ from slackwater.algebra.schema import Field, Schema
 from slackwater.engine.columns.types import arrow_type
 from slackwater.engine.expressions.evaluate import evaluate
 from slackwater.errors import QueryError
-from slackwater.spark.planner.fused.expressions import is_small
-from slackwater.spark.planner.fused.trees import tree_of
+from slackwater.spark.planner.fused.expressions import is_small, tree_of
 
 
 def as_spark_says(spark: SparkSession, rows: pa.Table, expressions: list[str]) -> list[pa.Array]:

@@ -13,7 +13,7 @@ from tests.spark.planner.fused.running import found
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch
-from slackwater.spark.planner.fused.changes import DEFAULT, Form
+from slackwater.spark.operator.writing import DEFAULT, Form
 from slackwater.spark.planner.fused.fuse import fuse
 from slackwater.spark.planner.ways import Host, way_of
 from slackwater.testing.catalog import CATALOG

@@ -16,8 +16,8 @@ from tests.law_cases import law_cases
 from slackwater.engine.fused import Fused
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
-from slackwater.spark.planner.fused.lowering import chain_of
-from slackwater.spark.planner.fused.partitioning import partitioning
+from slackwater.spark.planner.fused.chains import chain_of
+from slackwater.spark.planner.fused.stages import partitioning
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.plans import Case, Shape, seeded_cases
 

@@ -1,4 +1,4 @@
-"""What an operator of a changelog's tree yields: its columns by name, and its class, key and lifetime.
+"""Give each operator of a changelog's tree the names of its columns, and the class, key and lifetime of its rows.
 
 Columns have the names by which the plan refers to them (`alias.name` where the name alone is not enough). Class and key
 are the algebra's.
@@ -6,7 +6,6 @@ are the algebra's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from slackwater.algebra import nodes as ops
@@ -25,74 +24,64 @@ from slackwater.engine.plan import (
     Over,
     Piped,
     Streamed,
-    WindowStep,
     children,
 )
 from slackwater.spark.planner.fused.expressions import known_schema
+from slackwater.spark.planner.fused.order import is_range
 
 NO_EDGE = Edge()
-"""What stands in the place of an edge until it is known."""
+"""Stands in the place of an edge until `with_edge` replaces it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Named(Schema):
-    """A schema whose columns have other names, by position, in the kernel."""
+class RenamedSchema(Schema):
+    """A schema whose columns have other names in the engine, by position."""
 
-    columns: tuple[str, ...]
+    names_there: tuple[str, ...]
 
     def find(self, reference: str) -> Field:
         field = Schema.find(self, reference)
-        place = next(number for number, each in enumerate(self.fields) if each is field)
-        return Field(self.columns[place], field.type, field.qualifier)
+        return Field(self.names_there[self.fields.index(field)], field.type, field.qualifier)
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
-    """An operator and the names of its columns in order."""
+class NamedNode:
+    """An operator, and the names of its columns in order."""
 
     node: Node
     names: tuple[str, ...]
 
-    def over(self, plan: Plan) -> Named:
-        """The columns of a plan, by the names that they have here."""
-        return Named(schema_of(plan).fields, self.names)
+    def columns_of(self, plan: Plan) -> RenamedSchema:
+        """Return the columns of a plan, by the names that they have here."""
+        return RenamedSchema(schema_of(plan).fields, self.names)
 
-    def known(self, plan: Plan) -> Named:
-        """The same with the types that follow from those of the streams."""
-        return Named(known_schema(plan).fields, self.names[: len(schema_of(plan))])
+    def known_columns_of(self, plan: Plan) -> RenamedSchema:
+        """Return the same columns with the types that follow from those of the streams."""
+        return RenamedSchema(known_schema(plan).fields, self.names[: len(schema_of(plan))])
 
 
-def edged(plan: Plan, node: Node, names: tuple[str, ...]) -> Lowered:
-    """The operator with the class and the key of its result."""
+def with_edge(plan: Plan, node: Node, names: tuple[str, ...]) -> NamedNode:
+    """Return the operator with the class and the key of its result."""
     below = [each.edge.level for each in children(node)]
     level = max([int(class_of(plan)), *below])
     match node:
         case Over(step=AggregateStep()) | MinusLogs():
             level = 4  # at boundaries too: the operators of a tree send what they can tell, and end it if it changes
-        case Over(step=WindowStep() as window) if window.is_range and isinstance(plan, ops.Window):
+        case Over() if is_range(node) and isinstance(plan, ops.Window):
             level = {1: 2, 2: 3}.get(below[0], below[0])
-    return Lowered(replace(node, edge=Edge(level, key_under(plan, names))), names)
+    return NamedNode(replace(node, edge=Edge(level, key_under(plan, names))), names)
+
+
+def with_final_edge(plan: Plan, node: Chained | Piped | Streamed, names: tuple[str, ...]) -> NamedNode:
+    """Return the operator of final answers: they live for ever, or, at boundaries, until the next one."""
+    every = instants_of(plan).every
+    level, lifetime = (2, every.amount) if every.is_time else (1, None)
+    return NamedNode(replace(node, lifetime=lifetime, edge=Edge(level, key_under(plan, names))), names)
 
 
 def key_under(plan: Plan, names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The key under the kernel's names; None where it is no column of the result."""
-    key, here = key_of(plan), Named(schema_of(plan).fields, names)
+    """Return the key of a plan by the names of its columns here; None if it is no column of the result."""
+    key, here = key_of(plan), RenamedSchema(schema_of(plan).fields, names)
     if key is None or any(reference not in here for reference in key):
         return None
     return tuple(here.find(reference).name for reference in key)
-
-
-def unique(names: Sequence[str]) -> tuple[str, ...]:
-    """The names, with a number behind those that were there before."""
-    made: list[str] = []
-    for name in names:
-        count = sum(each.partition("#")[0] == name for each in made)
-        made.append(f"{name}#{count + 1}" if count else name)
-    return tuple(made)
-
-
-def final(plan: Plan, node: Chained | Piped | Streamed, names: tuple[str, ...]) -> Lowered:
-    """An operator whose rows stay what they are: for ever, or, at boundaries, until the next one."""
-    every = instants_of(plan).every
-    level, lifetime = (2, every.amount) if every.is_time else (1, None)
-    return Lowered(replace(node, lifetime=lifetime, edge=Edge(level, key_under(plan, names))), names)

@@ -1,43 +1,40 @@
-"""Plans that Spark has no operators for, as one operator that hosts their kernel, or a chain of such operators."""
+"""Run plans for which Spark has no operators: one operator that hosts the plan's kernel, or a chain of operators."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 
 from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, emits_changes, walk
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.engine.columns.rows import COLUMN
-from slackwater.engine.plan import Compute, decode, encode
+from slackwater.engine.fused import EVENT_TIME
+from slackwater.engine.plan import Chain, Compute, decode, encode
 from slackwater.errors import QueryError
-from slackwater.spark.operator.blobs import BUCKETS
 from slackwater.spark.operator.entry import types_in
 from slackwater.spark.operator.host import (
     HostInput,
-    Stage,
-    chained,
-    entered,
-    handed_on,
-    hosted,
-    output,
-    stepped,
-    taken_in,
+    add_columns,
+    digest_of,
+    pack_again,
+    pack_streams,
+    result_rows,
+    result_rows_by_bucket,
+    run_kernel,
+    run_stages,
 )
-from slackwater.spark.operator.kernel import RESULT, kernel_of, plain_columns, stage_of
+from slackwater.spark.operator.kernel import RESULT, kernel_of
 from slackwater.spark.operator.operator import Make
-from slackwater.spark.planner.fused import changes
-from slackwater.spark.planner.fused.changes import DEFAULT, Form, changelog, refusal
-from slackwater.spark.planner.fused.cutting import CHAIN, Stages, stages, whole
-from slackwater.spark.planner.fused.finish import finished
-from slackwater.spark.planner.fused.lowering import chain_of
-from slackwater.spark.planner.fused.partitioning import spelled
+from slackwater.spark.operator.writing import DEFAULT, Form
+from slackwater.spark.planner.fused.after import finish
+from slackwater.spark.planner.fused.chains import chain_of
+from slackwater.spark.planner.fused.changes import changelog, describe_changelog, refusal
 from slackwater.spark.planner.fused.split import split, with_stand_ins
+from slackwater.spark.planner.fused.stages import CHAIN, Stages, cut_stages, fewest_stages, with_expressions
 from slackwater.spark.relation import quote
 from slackwater.spark.watermark.control import Reads
 
@@ -45,23 +42,23 @@ Inputs = Mapping[str, DataFrame]
 
 
 def fuse(plan: Plan, streams: Inputs, reads: Reads | None = None, form: Form = DEFAULT) -> DataFrame:
-    """A streaming DataFrame of the plan's rows, computed by one stateful operator; to be written in append mode.
+    """Return the plan's rows as a streaming DataFrame, computed by the engine, to be written in append mode.
 
-    On a batch DataFrame it is the answer over the whole of it, in which nothing is late.
+    Over batch DataFrames the result is that of the whole input, in which no row is late.
     """
+    reads = reads or Reads()
     if emits_changes(plan):
-        return changelog(plan, streams, reads or Reads(), form)
+        return changelog(plan, streams, reads, form)
     divided = split(plan)
     (entry,) = divided.entries
-    reads = reads or Reads()
     rows = entry.rows(streams, reads)
-    made = _made(divided.with_types({entry.scan.stream: types_in(rows)}).core, chain=chains(streams))
-    result = made.result(rows, entry.clock(streams, reads))
-    return finished(result, divided.after, schema_of(plan).names) if divided.after else result
+    fused = _fused_chain(divided.with_types({entry.scan.stream: types_in(rows)}).core, cut=is_chained(streams))
+    result = fused.run(rows, entry.clock(streams, reads))
+    return finish(result, divided.after, schema_of(plan).names) if divided.after else result
 
 
 def reason(plan: Plan) -> str | None:
-    """Why a plan cannot be fused; None if it can."""
+    """Return why a plan cannot be fused; None if it can."""
     if emits_changes(plan):
         return refusal(plan)
     for node in walk(plan):
@@ -73,88 +70,77 @@ def reason(plan: Plan) -> str | None:
             case Scan(change_type=str()):
                 return "a stream with CHANGELOG BY is not for the fused operator of final answers"
     try:
-        _made(with_stand_ins(split(plan).core)).whole()
+        fused = _fused_chain(with_stand_ins(split(plan).core))
+        kernel_of(fused.document, fused.stream)
     except QueryError as refused:
         return str(refused).splitlines()[0]
     return None
 
 
 def describe(plan: Plan, *, chain: bool = True) -> Stages:
-    """How the fused operator of a plan is partitioned, and why; with `chain`, each of them if there can be several."""
+    """Return how the fused operators of a plan are partitioned, and why; `chain` says whether the plan may be cut."""
     if emits_changes(plan):
-        return changes.describe(plan)
+        return describe_changelog(plan)
     divided = split(plan)
-    found = _made(with_stand_ins(divided.core), chain=chain).stages
-    return replace(found, each=tuple(spelled(each, divided.entries) for each in found.each))
+    return with_expressions(_fused_chain(with_stand_ins(divided.core), cut=chain).stages, divided.entries)
 
 
-def chains(streams: Inputs) -> bool:
-    """Whether the session asks for operators in a chain where no columns serve all steps of a plan (see CHAIN)."""
+def is_chained(streams: Inputs) -> bool:
+    """Return whether the session asks for a chain of operators where no columns serve all steps of a plan (CHAIN)."""
     session = next(iter(streams.values())).sparkSession
     return (session.conf.get(CHAIN, "false") or "").lower() == "true"
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
-    """What the core of a plan is made into: an operator, or several in a chain."""
+class _FusedChain:
+    """The chain of a core, encoded, and the stages in which it runs."""
 
     stream: str
     document: str
     stages: Stages
 
-    @property
-    def whole(self) -> Make:
-        return partial(kernel_of, self.document, self.stream)
-
-    def _stage(self, number: int) -> Make:
-        return partial(stage_of, self.document, number, self.stream)
-
-    def result(self, rows: DataFrame, clock: DataFrame | None) -> DataFrame:
-        """The rows that the operators yield over those of the stream."""
+    def run(self, rows: DataFrame, clock: DataFrame | None) -> DataFrame:
+        """Return the results over the rows of the stream."""
         names = decode(self.document).input.names
         stream = HostInput(rows.select(*map(quote, names)), clock, self.stages.columns[0])
-        if self.stages.computed:
-            return _results(*self._around_spark(stream))
-        digest = self._digest(self.document)
-        if not self.stages.cuts or not rows.isStreaming:
-            return _results(self.whole, hosted(self.whole, {self.stream: stream}, digest, (RESULT,)))
-        each = [Stage(self._stage(number), by) for number, by in enumerate(self.stages.columns)]
-        return _results(self.whole, chained(each, self.stream, stream, digest))
+        last, blobs = self._run_around_spark(stream) if self.stages.computed else self._run_stages(stream)
+        schema = last().outputs[RESULT]
+        return result_rows(blobs, pa.schema([each for each in schema if each.name != EVENT_TIME]))
 
-    def _around_spark(self, stream: HostInput) -> tuple[Make, DataFrame]:
-        """The last kernel, and what it yields: Spark computes columns between one kernel and the next."""
-        blobs, chain = entered({self.stream: stream}), decode(self.document)
+    def _run_stages(self, stream: HostInput) -> tuple[Make, DataFrame]:
+        """Return the last kernel and its results as blobs. A batch DataFrame needs no stages."""
+        about, by = digest_of(self.document, self.stages.columns), self.stages.columns
+        if not self.stages.cuts or not stream.rows.isStreaming:
+            make = partial(kernel_of, self.document, self.stream)
+            return make, run_kernel(make, pack_streams({self.stream: stream}), about, (RESULT,))
+        makes = [partial(kernel_of, self.document, self.stream, number) for number in range(len(by))]
+        return makes[-1], run_stages(makes, by, self.stream, stream, about)
+
+    def _run_around_spark(self, stream: HostInput) -> tuple[Make, DataFrame]:
+        """Return the last kernel and its results as blobs. Spark computes columns between one kernel and the next."""
+        blobs, chain = pack_streams({self.stream: stream}), decode(self.document)
         for number, place in enumerate(chain.computed):
-            document = encode(chain)
-            make = partial(stage_of, document, number, self.stream)
-            items = chain.steps[place].items
-            own = [F.expr(item.tree[1]).alias(item.name) for item in items]
-            rows = handed_on(make, blobs, f"{self._digest(document)}/{number}")
-            plain = [F.col(quote(name)).alias(name.removeprefix(COLUMN)) for name in rows.columns]
-            computed = rows.select(*plain).select("*", *own)
+            make, about = self._stage(chain, number)
+            rows, step = result_rows_by_bucket(make, blobs, about), chain.steps[place]
+            computed = add_columns(rows, [name.removeprefix(COLUMN) for name in rows.columns], step)
             kinds = types_in(computed)
-            typed = Compute(tuple(replace(item, type=kinds[item.name]) for item in items))
+            typed = Compute(tuple(replace(item, type=kinds[item.name]) for item in step.items))
             chain = replace(chain, steps=(*chain.steps[:place], typed, *chain.steps[place + 1 :]))
-            names = [*rows.columns, *(f"{COLUMN}{item.name}" for item in items)]
-            blobs = taken_in(computed.toDF(*names), stream.by)
+            added = [f"{COLUMN}{item.name}" for item in step.items]
+            blobs = pack_again(computed.toDF(*rows.columns, *added), stream.by)
+        make, about = self._stage(chain, len(chain.computed))
+        return make, run_kernel(make, blobs, about, (RESULT,))
+
+    def _stage(self, chain: Chain, number: int) -> tuple[Make, str]:
+        """Return the kernel of a stage, and what identifies its state."""
         document = encode(chain)
-        last = partial(stage_of, document, len(chain.computed), self.stream)
-        return last, stepped(last, blobs, f"{self._digest(document)}/{len(chain.computed)}", (RESULT,))
-
-    def _digest(self, document: str) -> str:
-        about = json.dumps([document, self.stages.columns, BUCKETS])
-        return hashlib.sha256(about.encode()).hexdigest()
-
-
-def _results(make: Make, blobs: DataFrame) -> DataFrame:
-    schema = make().outputs[RESULT]
-    return output(blobs, RESULT, schema, plain_columns(schema))
+        return partial(kernel_of, document, self.stream, number), f"{digest_of(document, self.stages.columns)}/{number}"
 
 
 @lru_cache(maxsize=64)
-def _made(core: Plan, chain: bool = False) -> _Made:
-    """The operators of a core, worked out once for the choice of a host, EXPLAIN and the query itself."""
-    made = chain_of(core)
-    found = stages(made) if chain else whole(made)
+def _fused_chain(core: Plan, cut: bool = False) -> _FusedChain:
+    """Return the chain of a core. It is worked out once for the choice of a host, EXPLAIN and the query itself."""
+    chain = chain_of(core)
+    stages = cut_stages(chain) if cut else fewest_stages(chain)
     (scan,) = [node for node in walk(core) if isinstance(node, Scan)]
-    return _Made(scan.stream, encode(replace(made, cuts=found.cuts)), found)
+    return _FusedChain(scan.stream, encode(replace(chain, cuts=stages.cuts)), stages)
