@@ -49,7 +49,7 @@ def run(
     ] = False,
     duration: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Stop after this time of running, such as '20 seconds'."),
+        typer.Option("--for", metavar="TIME", help="Stop this long after the first batch, such as '20 seconds'."),
     ] = None,
     trigger: Annotated[
         str | None,
