@@ -292,6 +292,13 @@ def test_a_run_over_a_silent_source_ends_when_its_time_is_up(spark, tmp_path: Pa
     assert not spark.streams.active
 
 
+def test_the_time_of_a_run_begins_when_its_first_batch_has_ended(spark, tmp_path: Path):
+    console = Console(file=StringIO(), width=200, highlight=False)
+    script = parse_script(SCRIPT.format(sink="noop"))
+    run(script, Conditions(tmp_path / "checkpoint", "local[2]", seconds=0), Watch(console))
+    assert "fastest batch 0" in console.file.getvalue()
+
+
 class Starting:
     """A pipeline that has settled after it was looked at so often."""
 
