@@ -20,7 +20,7 @@ from slackwater.app.monitor.progress_log import ProgressLog
 from slackwater.app.plans.documents import document_of, script_of
 from slackwater.app.plans.explain import write_plans
 from slackwater.app.plans.formats import Format
-from slackwater.app.run import Conditions, _start_stage, _stop_at_end, run
+from slackwater.app.run import Conditions, _await_first_batches, _start_stage, _stop_at_end, run
 from slackwater.app.views import optimise_pipelines
 from slackwater.errors import InputError, QueryError, RunError, SlackwaterError
 from slackwater.lang import parse_script
@@ -292,6 +292,13 @@ def test_a_run_over_a_silent_source_ends_when_its_time_is_up(spark, tmp_path: Pa
     assert not spark.streams.active
 
 
+def test_the_time_of_a_run_begins_when_its_first_batch_has_ended(spark, tmp_path: Path):
+    console = Console(file=StringIO(), width=200, highlight=False)
+    script = parse_script(SCRIPT.format(sink="noop"))
+    run(script, Conditions(tmp_path / "checkpoint", "local[2]", seconds=0), Watch(console))
+    assert "fastest batch 0" in console.file.getvalue()
+
+
 class Starting:
     """A pipeline that has settled after it was looked at so often."""
 
@@ -328,6 +335,19 @@ def test_a_file_with_many_pipelines_starts_a_few_at_a_time(monkeypatch):
         len(_start_stage([partial(Starting, 10**9, log, "e")], running, Watch(Console(file=StringIO())), lambda: True))
         == 1
     )
+
+
+def test_first_batches_are_awaited_and_not_for_ever(monkeypatch):
+    monkeypatch.setattr("slackwater.app.run.POLL", 0.0)
+    monkeypatch.setattr(Starting, "warm", Starting.settled, raising=False)
+    log: list[str] = []
+    watch = Watch(Console(file=StringIO()))
+    _await_first_batches([Starting(5, log, "a")], watch, lambda: False)
+    assert log == ["start a", "settled a"]
+    monkeypatch.setattr("slackwater.app.run.FIRST_BATCH", 0.1)
+    _await_first_batches([Starting(10**9, log, "b")], watch, lambda: False)
+    _await_first_batches([Starting(10**9, log, "c")], watch, lambda: True)
+    assert log[2:] == ["start b", "start c"]
 
 
 def test_a_query_that_cannot_be_stopped_does_not_keep_the_others_from_it():

@@ -39,6 +39,8 @@ def test_statements_from_a_pipe(piped, tmp_path):
         ("SELECT a FORM S", "'FROM' instead of 'FORM'"),
         ("SELECT a FROM S WERE a > 1", "'WHERE' instead of 'WERE'"),
         ("SELECT a FROM S GRUOP BY a", "'GROUP' instead of 'GRUOP'"),
+        ("SELECT a FROM S GROUP BY a EMITT CHANGES", "'EMIT'"),
+        ("INSERT INTO s SELCT a FROM S", "'SELECT'"),
         ("SELECT a FROM S EMITT CHANGES", "'EMIT' instead of 'EMITT'"),
         ("SELECT a FROM S UNOIN ALL SELECT a FROM S", "'UNION' instead of 'UNOIN'"),
         ("SELECT a FROM S [FREQUENCY 2 TUPLES PARTITOINED BY a]", "'PARTITIONED BY'"),

@@ -19,7 +19,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "sources-and-sinks.md"
 SOURCE_TABLES: tuple[OptionTable, ...] = (GENERATE, REPLAY, KAFKA_SOURCE, MAPPING)
 SINK_TABLES: tuple[OptionTable, ...] = (CONSOLE, KAFKA_SINK, POSTGRES, CHANGELOG)
 BY_KIND = {
-    OptionKind.FLAG: "true", OptionKind.WHOLE: "100", OptionKind.NUMBER: "2", OptionKind.TIME: "0.5 seconds", OptionKind.MOMENT: "2024-01-01",
+    OptionKind.WHOLE: "100", OptionKind.NUMBER: "2", OptionKind.TIME: "0.5 seconds", OptionKind.MOMENT: "2024-01-01",
     OptionKind.LENGTH: "500 rows", OptionKind.PACE: "10",
 }  # fmt: skip
 EXAMPLES = {
@@ -27,7 +27,7 @@ EXAMPLES = {
     "subscribe": "traffic,tolls", "startingOffsets": "earliest", "value.schema": '{"type": "record", ...}',
     "column.NAME": "vehicle-id", "pattern.NAME": "dd/MM/yyyy HH:mm", "topic": "tolls", "key": "segment",
     "host": "db.example", "database": "roads", "user": "writer", "sslmode": "require", "password_env": "ROADS_PASSWORD",
-    "table": "tolls", "schema": "public", "changelog.profile": "debezium",
+    "table": "tolls", "schema": "public",
     "port": "5432", "kafkaConsumer.pollTimeoutMs": "60000", "senders": "400", "rate": "2000", "rows": "100000", "seed": "7",
 }  # fmt: skip
 INTRODUCTION = """\
@@ -151,9 +151,11 @@ CREATE SINK archive USING parquet OPTIONS (path 'tolls');
 
 
 def example_of(option: Option) -> str:
-    """Return a value that the option can have."""
-    if option.kind is OptionKind.CHOICE:
+    """Return a value that the option can have, and not its default."""
+    if option.choices:
         return option.choices[-1]
+    if option.kind is OptionKind.FLAG:
+        return "false" if option.default == "true" else "true"
     return EXAMPLES[option.name] if option.name in EXAMPLES else BY_KIND[option.kind]
 
 

@@ -117,6 +117,10 @@ def test_files_that_documents_link_to_exist():
             assert (file.parent / target).exists(), f"{file}: {target}"
 
 
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) < 120
+
+
 def test_the_readme_states_the_drop_ratio_that_is_kept_without_one():
     assert f"`DRATIO {ratio_text(DEFAULT_DRATIO)}`" in (ROOT / "README.md").read_text()
 

@@ -141,7 +141,7 @@ class Catalog:
             raise QueryError(
                 "SW-209",
                 f"the stream '{stream.name}' has no event time",
-                expected="TIMESTAMP BY column in CREATE STREAM, or WATTR column in the bracket",
+                expected="TIMESTAMP BY column in CREATE STREAM, WATTR column in the bracket, or sw.stream(df, column)",
                 hint=f"name the timestamp: {_choices(schema)}",
             )
         return Scan(

@@ -34,7 +34,9 @@ def describe_late(batches: Batches, punctuation: Ints, senders: Sequence[str], u
 def _sent_by(codes: Ints, senders: Sequence[str]) -> str:
     found, counts = np.unique(codes, return_counts=True)
     most = np.argsort(-counts, kind="stable")[:MOST_SENDERS]
-    named = ", ".join(f"{counts[each]:,} by {name_of(int(found[each]), senders)}" for each in most)
+    names = [name_of(int(found[each]), senders) for each in most]
+    called = [f"sender {name}" if name.isdigit() else name for name in names]
+    named = ", ".join(f"{counts[each]:,} by {name}" for each, name in zip(most, called, strict=True))
     others = int(counts.sum() - counts[most].sum())
     return f"sent {named}" + (f", {others:,} by others" if others else "")
 

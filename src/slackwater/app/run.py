@@ -36,7 +36,7 @@ from slackwater.spark.store import Location
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions of a run: where, from which checkpoint, for how many seconds after the queries have started.
+    """The conditions of a run: where, from which checkpoint, for how many seconds after the first batches.
 
     A run over the data that exists (`available_now`) ends with a `flush`, which closes every window. Any other run
     starts a batch every `trigger` seconds; with 0, it starts the next batch at once. If the folder `views` is given,
@@ -57,6 +57,10 @@ class Conditions:
 AT_ONCE = max(2, os.cpu_count() or 2)
 """The largest number of pipelines that start at the same time. Each may start Python processes, which take a second
 of a core: with a larger number all first batches are slow, with a smaller one cores are idle."""
+
+FIRST_BATCH = 60.0
+"""How many seconds the first batches may take before the time of a run is counted. With a smaller number a run for 20
+seconds on a busy machine may end without an answer, with a larger one a backlog in the first batch prolongs the run."""
 
 Begin = Callable[[], Running]
 
@@ -97,8 +101,9 @@ def _run_all(script: Script, sharing: Sharing, sides: Sides, conditions: Conditi
             end = inf
             for stage in _stages(session, sharing.pipelines, sides, views, frames, conditions, checkpoint, watch):
                 mine = _start_stage(stage, running, watch, asked)
-                # The clock starts once, when the first queries run: a source that is silent may never end a batch.
-                end = min(end, monotonic() + (inf if conditions.seconds is None else conditions.seconds))
+                if conditions.seconds is not None and end == inf:  # the clock starts once, with the first queries
+                    _await_first_batches(mine, watch, asked)
+                    end = monotonic() + conditions.seconds
                 if not _wait_for_stage(mine, watch, asked, conditions, end):
                     break
     for stopped in running:
@@ -184,6 +189,14 @@ def _start_stage(stage: Sequence[Begin], running: list[Running], watch: Watch, a
 def _settle(running: Sequence[Running], most: int, watch: Watch, asked: Asked) -> None:
     """Wait until at most `most` pipelines are still starting, and show the progress of all meanwhile."""
     while sum(not each.settled for each in running) > most and not asked():
+        _step(running, watch)
+        sleep(POLL)
+
+
+def _await_first_batches(running: Sequence[Running], watch: Watch, asked: Asked) -> None:
+    """Wait until each pipeline has ended a batch, or has no row for one: a source that is silent may never end one."""
+    end = monotonic() + FIRST_BATCH
+    while monotonic() < end and not asked() and not all(each.warm for each in running):
         _step(running, watch)
         sleep(POLL)
 

@@ -20,12 +20,18 @@ def advise(
         Path,
         typer.Argument(metavar="TRACE", help="CSV (also .gz), Parquet or JSON lines; a file, or a folder of them."),
     ],
-    event: Annotated[str, typer.Option(help="The column with the event time: when it happened.")] = "",
-    arrival: Annotated[str, typer.Option(help="The column with the arrival time: when it was received.")] = "",
-    source: Annotated[str | None, typer.Option(help="The column that names the sender.")] = None,
-    dratio: Annotated[str, typer.Option(help="The share of rows that may be late.")] = "1%",
-    batch: Annotated[str, typer.Option(help="The length of a micro-batch: a time, or '500 rows'.")] = "1 second",
-    unit: Annotated[str, typer.Option(help="Unit of times written as numbers: s, ms, us, or auto.")] = "auto",
+    event: Annotated[str, typer.Option(metavar="COLUMN", help="The event time: when it happened. Must be given.")] = "",
+    arrival: Annotated[
+        str, typer.Option(metavar="COLUMN", help="The arrival time: when it was received. Must be given.")
+    ] = "",
+    source: Annotated[str | None, typer.Option(metavar="COLUMN", help="The name of the sender.")] = None,
+    dratio: Annotated[str, typer.Option(metavar="SHARE", help="The share of rows that may be late.")] = "1%",
+    batch: Annotated[
+        str, typer.Option(metavar="LENGTH", help="The length of a micro-batch: a time, or '500 rows'.")
+    ] = "1 second",
+    unit: Annotated[
+        str, typer.Option(metavar="UNIT", help="Unit of times written as numbers: s, ms, us, or auto.")
+    ] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the comparison to a PNG or SVG file.")] = None,
 ) -> None:

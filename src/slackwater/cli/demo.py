@@ -20,7 +20,7 @@ def demo(
         Demo | None, typer.Argument(help="Which demo; without it, they are listed.", show_default=False)
     ] = None,
     duration: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="Stop after so much time of running.")
+        str, typer.Option("--for", metavar="TIME", help="Stop this long after the first batch.")
     ] = "45 seconds",
     ui: Annotated[bool, typer.Option("--ui", help="Show the run in the browser: a dashboard on this machine.")] = False,
     plot: Annotated[

@@ -31,7 +31,9 @@ def run(
         str | None,
         typer.Option(metavar="DIR", help="A folder for the pipelines' checkpoints (default: FILE.checkpoint)."),
     ] = None,
-    master: Annotated[str, typer.Option(help="A Spark master: local[*], spark://..., yarn.")] = "local[*]",
+    master: Annotated[
+        str, typer.Option(metavar="URL", help="A Spark master: local[*], spark://..., yarn.")
+    ] = "local[*]",
     conf: Conf = None,
     available_now: Annotated[
         bool,
@@ -49,7 +51,7 @@ def run(
     ] = False,
     duration: Annotated[
         str | None,
-        typer.Option("--for", metavar="TIME", help="Stop after this time of running, such as '20 seconds'."),
+        typer.Option("--for", metavar="TIME", help="Stop this long after the first batch, such as '20 seconds'."),
     ] = None,
     trigger: Annotated[
         str | None,

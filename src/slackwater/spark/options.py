@@ -49,11 +49,10 @@ class Option:
 
     @property
     def expected(self) -> str:
-        match self.kind:
-            case OptionKind.CHOICE:
-                return f"{self.kind} {', '.join(self.choices)}"
-            case OptionKind.WHOLE | OptionKind.NUMBER:
-                return f"{self.kind} of at least {self.least:g}"
+        if self.choices:
+            return f"{OptionKind.CHOICE} {', '.join(self.choices)}"
+        if self.kind in (OptionKind.WHOLE, OptionKind.NUMBER):
+            return f"{self.kind} of at least {self.least:g}"
         return str(self.kind)
 
     def parse(self, text: str) -> Any:

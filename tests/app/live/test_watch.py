@@ -54,6 +54,12 @@ def test_the_summary_accounts_for_every_row_and_says_what_a_changelog_refused():
     assert "refused" not in other
 
 
+def test_a_batch_of_an_empty_source_says_so():
+    console = Console(file=StringIO(), width=200, highlight=False)
+    Watch(console).news([Progress("live", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5, ())])
+    assert "0 rows in, 0 out, no row was read yet, " in console.file.getvalue()  # type: ignore[attr-defined]
+
+
 def shown_of(account: Account, *batches: int) -> list[str]:
     """Return the lines of batches of one row in and two out, and the summary."""
     console = Console(file=StringIO(), width=200, highlight=False)

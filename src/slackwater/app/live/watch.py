@@ -181,6 +181,8 @@ def _control(record: Progress) -> str:
     """Return a line on disorder control. If all rows come from views, it names them: their queries control disorder."""
     if record.views and not record.controls:
         return f"from {_views(record)}"
+    if not (record.controls or record.rows_in):
+        return "no row was read yet"
     allowed = ", ".join(_limit(each) for each in record.controls)
     return (
         f"late {record.ratio:.2%} of {allowed}, {record.rejected:,} rejected, hold {_seconds(record.recent_hold)}, "

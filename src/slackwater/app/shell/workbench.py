@@ -91,7 +91,7 @@ class Workbench:
                 "SW-490",
                 f"there is no command \\{name}",
                 expected=", ".join(f"\\{each}" for each in commands if each != "exit"),
-                hint=nearest(name, commands),
+                hint=nearest(f"\\{name}", [f"\\{each}" for each in commands]),
             )
         commands[name.lower()](argument.strip().rstrip(";"))
 

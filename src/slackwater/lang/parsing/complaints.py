@@ -12,7 +12,7 @@ from slackwater.lang.parsing.base import OPEN, UnparsedError
 from slackwater.lang.parsing.source_text import SourceText, token_span
 from slackwater.lang.parsing.syntax import CLAUSES
 
-WORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "EMIT FINAL", "EMIT CHANGES", "UNION ALL", "EXCEPT", "JOIN")
+WORDS = ("SELECT", "FROM", "WHERE", "GROUP BY", "HAVING", "EMIT", "UNION ALL", "EXCEPT", "JOIN")
 MISSING = re.compile(r"Required keyword: '\w+' missing for <class '[\w.]*?(\w+)'>$")
 TWICE = re.compile(r"Found multiple '(\w+(?: \w+)?)' clauses$")
 EXPECTED = re.compile(r"Expect(?:ed|ing) (\S+)(?: after (\w+))?$")
@@ -55,7 +55,7 @@ def _hint(token: Token | None, previous: Token | None) -> str:
             return "clauses of a stream stand in a bracket: [RANGE 5 minutes SLIDE 1 minute]"
         if close := get_close_matches(token.text.upper(), WORDS, n=1, cutoff=0.75):
             return f"did you mean '{close[0]}'?"
-    if previous and previous.token_type == TokenType.VAR and (word := _keyword_like(previous.text)):
+    if previous and previous.token_type == TokenType.VAR and (word := keyword_like(previous.text)):
         return f"did you mean '{word}' instead of '{previous.text}'?"  # it was taken for an alias
     if token.token_type in (TokenType.VAR, TokenType.IDENTIFIER):
         return "remove it, or write an operator or a comma before it"
@@ -63,10 +63,10 @@ def _hint(token: Token | None, previous: Token | None) -> str:
     return f"remove it, or write what is missing{after}"
 
 
-def _keyword_like(text: str) -> str | None:
+def keyword_like(text: str) -> str | None:
     """Return the keyword that a name resembles.
 
-    >>> _keyword_like("WERE"), _keyword_like("gruop"), _keyword_like("speed")
+    >>> keyword_like("WERE"), keyword_like("gruop"), keyword_like("speed")
     ('WHERE', 'GROUP', None)
     """
     close = get_close_matches(text.upper(), [each.split()[0] for each in WORDS], n=1, cutoff=0.75)

@@ -128,7 +128,7 @@ FOREIGN = (
     Foreign(
         (exp.Star,),
         "* inside an expression",
-        "name the columns",
+        "only COUNT takes *: name the columns",
         lambda node: isinstance(node.parent, (exp.Count, exp.Column)),
     ),
     Foreign(

@@ -10,6 +10,7 @@ from sqlglot.tokenizer_core import TokenType
 from slackwater.errors import QueryError, nearest
 from slackwater.lang.parsing.base import EMIT, OPEN
 from slackwater.lang.parsing.clauses import ClauseParser
+from slackwater.lang.parsing.complaints import keyword_like
 from slackwater.lang.parsing.source_text import mark, token_span
 from slackwater.lang.parsing.syntax import CLAUSES, Bracket
 
@@ -49,7 +50,7 @@ class QueryParser(ClauseParser):
         if self._curr.token_type not in (TokenType.SELECT, TokenType.L_PAREN, TokenType.WITH):
             raise self.problem(
                 "SW-101", f"{self.found()} does not begin a query", expected=f"SELECT after {after}",
-                hint="write a query here",
+                hint="did you mean 'SELECT'?" if keyword_like(self._curr.text) == "SELECT" else "write a query here",
             )  # fmt: skip
         query = self._parse_ddl_select()
         if not isinstance(query, (exp.Select, exp.SetOperation, exp.Subquery)):

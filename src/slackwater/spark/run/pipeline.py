@@ -229,6 +229,11 @@ class Running:
         return not self.starting
 
     @property
+    def warm(self) -> bool:
+        """Return whether the first batch, for which Spark compiles code, has ended, or there is no row for one."""
+        return not self.active or bool(self.query.lastProgress) or self.query.status["message"] in IDLE
+
+    @property
     def active(self) -> bool:
         """Return whether more batches may come."""
         return bool(self.query.isActive)

@@ -65,10 +65,11 @@ class Statement:
 
         >>> print(Statement.of(Account(rows=1_000, late=9, lost=2, untimed=1, punctuation=250)))
         1,000 rows in = 990 on time + 9 late + 1 rejected; late 0.90%, 2 lost; 0 held;
-        watermark 1970-01-01 00:00:00.250000
+        watermark 1970-01-01 00:00:00.250 UTC
         """
         share = self.late / self.rows if self.rows else 0.0
-        mark = f"; watermark {self.punctuation.replace(tzinfo=None)}" if self.punctuation else ""
+        at = self.punctuation.replace(tzinfo=None) if self.punctuation else None
+        mark = f"; watermark {at.isoformat(' ', 'milliseconds')} UTC" if at else ""
         return (
             f"{self.rows:,} rows in = {self.on_time:,} on time + {self.late:,} late + {self.untimed:,} rejected; "
             f"late {share:.2%}, {self.lost:,} lost; {self.held:,} held{mark}"
