@@ -29,7 +29,6 @@ SHARED = {
     "SW-230": "no final answer",
     "SW-232": "EMIT inside a query",
     "SW-243": "no changelog",
-    "SW-351": "operands that do not go together",
     "SW-352": "not an expression of the fused operator",
     "SW-354": "not an aggregate of the fused operator",
     "SW-363": "no changelog of windows that count rows",
