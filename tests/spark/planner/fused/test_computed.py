@@ -276,19 +276,17 @@ def test_any_function_and_udf_of_spark_may_stand_in_the_middle(spark: SparkSessi
 SCRIPT = "CREATE SINK answers USING parquet OPTIONS (path '{folder}/answers'); INSERT INTO answers {query};"
 
 
-ON_SPARK = (
-    "a range",
+ON_SPARK = ("a range", "both sides of EXCEPT, twice", "row_number")
+SLOWLY = (
     "a select list, twice",
     "two streams",
     "one side of a join",
-    "both sides of EXCEPT, twice",
     "a stream beside itself",
     "a changelog beside itself, twice",
-    "row_number",
 )
 
 
-@pytest.mark.parametrize("name", ON_SPARK)
+@pytest.mark.parametrize("name", [*ON_SPARK, *(pytest.param(each, marks=pytest.mark.slow) for each in SLOWLY)])
 def test_a_cut_changelog_on_spark_is_that_of_its_parts(spark, tmp_path, name: str):
     plan = bound(f"{CHANGELOGS[name]} EMIT CHANGES")
     streams = sorted({scan.stream for scan in walk(plan) if isinstance(scan, Scan)})
