@@ -59,6 +59,7 @@ def test_every_row_is_accounted_for_and_answers_are_shown(spark, tmp_path: Path)
     assert "window_end" in shown
 
 
+@pytest.mark.slow
 def test_a_plan_document_runs_as_the_text_does_and_a_second_run_goes_on_where_the_first_ended(spark, tmp_path: Path):
     def rows(script: Script, place: Path) -> list[tuple[object, ...]]:
         run(script, Conditions(place / "checkpoint", "local[2]", available_now=True), Watch(Console(file=StringIO())))

@@ -72,6 +72,7 @@ def test_a_run_over_what_is_there_closes_every_window(total):
     assert total(PER_ROW, available_now=True) == ROWS
 
 
+@pytest.mark.slow
 def test_windows_stay_open_if_asked_and_a_flush_later_closes_them_and_runs_after_it_are_warned(total):
     shown: list[str] = []
     assert total(PER_WINDOW, available_now=True, flush=False, told=shown) == 0

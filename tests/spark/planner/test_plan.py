@@ -147,6 +147,7 @@ def test_random_plans_over_disordered_streams_in_random_batches(spark, tmp_path,
     assert found(spark, plan, case.feeds, CATALOG, tmp_path) == answer
 
 
+@pytest.mark.slow
 def test_random_plans_over_all_of_their_input_at_once(spark):
     answers = 0
     for seed in [*range(10), *range(11, 20)]:

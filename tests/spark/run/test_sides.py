@@ -86,8 +86,11 @@ SLACKS = {"Readings": 1, "Events": 3}
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT R.id, E.v FROM Readings [RANGE 6 seconds SLIDE 2 seconds SLACK 1] R,"
-        " Events [RANGE 4 seconds SLIDE 2 seconds SLACK 3] E WHERE R.id = E.id",
+        pytest.param(
+            "SELECT R.id, E.v FROM Readings [RANGE 6 seconds SLIDE 2 seconds SLACK 1] R,"
+            " Events [RANGE 4 seconds SLIDE 2 seconds SLACK 3] E WHERE R.id = E.id",
+            marks=pytest.mark.slow,
+        ),
         "SELECT id FROM Readings [RANGE 6 seconds SLACK 1] UNION ALL"
         " SELECT v FROM Events [RANGE 9 seconds SLACK 3] EMIT CHANGES",
     ],
@@ -165,7 +168,12 @@ REFUSED = {30: LIVES, 40: UNKNOWN, 60: LIVES, 95: LIVES, 50: UNKNOWN}
 @pytest.mark.parametrize(
     ("query", "side", "more"),
     [
-        ("SELECT id, v FROM Edits EMIT CHANGES", "Edits", "INSERT INTO lateness SELECT * FROM answers$late;"),
+        pytest.param(
+            "SELECT id, v FROM Edits EMIT CHANGES",
+            "Edits",
+            "INSERT INTO lateness SELECT * FROM answers$late;",
+            marks=pytest.mark.slow,
+        ),
         ("SELECT E.id, P.v FROM Edits E, Pulses [RANGE 9 seconds] P WHERE E.id = P.id EMIT CHANGES", "answers", ""),
     ],
 )

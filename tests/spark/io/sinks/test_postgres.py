@@ -28,6 +28,7 @@ CREATE TABLE tolls (
 """
 
 
+@pytest.mark.slow
 def test_a_pipeline_that_fails_in_mid_batch_resumes_to_the_rows_that_parquet_has(spark, database, tmp_path: Path):
     """The table takes no more than so many rows until it is mended: batches that came before are not repeated."""
     finished(spark, SCRIPT.format(sink=f"parquet OPTIONS (path '{tmp_path / 'out'}')"), tmp_path / "spared")

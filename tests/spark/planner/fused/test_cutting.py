@@ -165,6 +165,7 @@ def test_a_hash_depends_on_what_group_by_tells_apart_alone():
     assert len(set((hash_rows([pa.array(range(1000))]) % 8).tolist())) == 8
 
 
+@pytest.mark.slow
 def test_a_chain_on_spark_answers_as_the_interpreter_does_across_a_restart(spark, tmp_path, request, monkeypatch):
     feed = make_feed(Seeded(27), CATALOG.streams[0], punctuation="trailing", unit=SECOND, max_rows=60, max_batches=4)
     plan = bound(CHAINS["by another"])
