@@ -15,7 +15,10 @@ from slackwater.spark.run.sides import group_by_query
 
 
 def finished(spark: SparkSession, text: str, checkpoint: Path) -> list[Progress]:
-    """Run the only query of a script from its checkpoint to the end, and return the record of each batch."""
+    """Run the only query of a script from its checkpoint until all rows are read, and return the record of each batch.
+
+    There is no flush, unlike in `run --available-now`: rows that the punctuation has not released stay held.
+    """
     script = parse_script(text)
     ((pipeline, sides),) = group_by_query(optimise_pipelines(script))
     running = start(pipeline, read_streams(spark, script), checkpoint, Manner(available_now=True), sides=sides)
