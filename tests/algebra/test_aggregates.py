@@ -42,4 +42,6 @@ def test_every_function_has_a_meaning():
 
 def test_every_function_that_a_rule_relies_on_is_drawn_for_the_rules():
     missing = names({*MERGEABLE, *UNORDERED} - called(DRAWN))
-    assert not missing, f"add {', '.join(missing)} to CALLS of tests/rewrite/draws.py or testing/terms.py"
+    assert not missing, (
+        f"add {', '.join(missing)} to CALLS['int'] of testing/terms.py, or to CALLS of tests/rewrite/draws.py"
+    )
