@@ -236,7 +236,7 @@ def compose_frequencies(d: Draw) -> Case:
 
 
 def push_frequencies_below_aggregates(d: Draw) -> Case:
-    every = d.number(2, 4)
+    every = d.one("2", "2", "3", "4")
     where = d.maybe("WHERE " + d.where())
     if d.number(0, 3) == 0:
         by_id, calls = "TUPLES PARTITIONED BY id]", d.calls()
