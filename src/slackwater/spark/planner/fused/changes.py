@@ -260,9 +260,8 @@ def describe_changelog(plan: Plan) -> Stages:
     """Return how the operators of a changelog are partitioned, and why."""
     divided = split_changelog(plan)
     document, by = _engine_plan(with_stand_ins(divided.core))
-    engine = decode(document)
-    nodes = list(walk_tree(engine.root)) if isinstance(engine, EnginePlan) else []
-    computed = [node.step for node in reversed(nodes) if isinstance(node, Over) and isinstance(node.step, Compute)]
+    nodes = reversed(list(walk_tree(decode(document).root)))
+    computed = [node.step for node in nodes if isinstance(node, Over) and isinstance(node.step, Compute)]
     return Stages((_describe_buckets(divided, by),), tuple(range(len(computed))), expressions_of_spark(computed))
 
 

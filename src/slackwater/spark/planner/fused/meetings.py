@@ -2,7 +2,7 @@
 
 Such windows are gathered by one join, EXCEPT, group or DISTINCT. Each is read wherever another of them is evaluated,
 and as a whole, not part by part. The place of reading matters only to the last n rows of a stream, which are there at
-every boundary (`engine.changelog.meeting`).
+every boundary (`engine.changelog.chained`).
 """
 
 from __future__ import annotations
