@@ -164,8 +164,8 @@ def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) ->
             return AtMultiples(frequency)
         case [FrequencyStep() as frequency]:
             return LastOfSlots(name, frequency) if frequency.every.is_time else EveryNth(name, frequency, sample)
-        case [DistinctStep()]:
-            return Unique()
+        case [DistinctStep(instant=instant)]:
+            return Unique(instant)
         case [SubqueryStep()]:
             return Renumber(name)
         case [Compute(items=items)]:

@@ -128,7 +128,9 @@ class AggregateStep:
 
 @dataclass(frozen=True, slots=True)
 class DistinctStep:
-    """Removes equal rows of an instant."""
+    """Removes equal rows of an instant. `instant` names the column with its number if rows do not have it as a mark."""
+
+    instant: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

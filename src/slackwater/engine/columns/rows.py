@@ -26,8 +26,9 @@ MARKS = {
     ROW_NUMBER: pa.int64(),
     WINDOW_START: pa.timestamp("us", "UTC"),
     WINDOW_END: pa.timestamp("us", "UTC"),
+    INSTANT: pa.int64(),
 }
-"""The pseudo-columns that a query may name (language.md), and their types."""
+"""The marks that an expression may read, and their types: INSTANT and the pseudo-columns of language.md."""
 
 
 @dataclass(frozen=True, slots=True)

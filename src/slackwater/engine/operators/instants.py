@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, column, picked
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, column, picked
 from slackwater.engine.columns.keys import dense, ranked
 from slackwater.engine.columns.order import FITS, counted, firsts, stable
 from slackwater.engine.columns.rows import INSTANT, Rows, packed, unpacked
@@ -144,7 +144,7 @@ def emit_groups(memory: Memory, grouping: Grouping, schedule: Schedule, known: B
     keys = groups.keys.columns(memory)
     groups.trim(memory, clock.now)
     if not len(points):
-        return grouping.nothing(schedule.marks(np.empty(0, np.int64)))
+        return grouping.nothing(mark_instants(schedule, NO_INTS, NO_INTS))
     place, ordinal = repeated(schedule, points, parts, sums[ROWS], _ranks(keys, points.code))
     order = stable(schedule.order(ordinal))
     place, ordinal = place[order], ordinal[order]

@@ -202,15 +202,24 @@ def below(inner: Sequence[Step], rows: Rows, seen: Bools | None = None) -> Below
 
 
 class Unique:
-    """Removes equal rows of an instant. All rows of an instant come in one batch, so no state is needed."""
+    """Removes equal rows of an instant. All rows of an instant come in one batch, so no state is needed.
+
+    The number of the instant is a mark of the rows, or the column `instant`.
+    """
+
+    def __init__(self, instant: str | None) -> None:
+        self.instant = instant
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         rows = unordered(rows)
         if not len(rows):
             return rows, span
-        columns = [normal(column) for column in rows.batch.columns]
-        _, first = dense([rows.marks[INSTANT], *columns])
+        _, first = dense(self._keys(rows))
         once = rows.at(np.sort(first))
-        columns = [normal(column) for column in once.batch.columns]
-        rank = ranked([once.marks[INSTANT], *columns])
+        rank = ranked(self._keys(once))
         return once.at(scattered(np.arange(len(rank)), rank)), span
+
+    def _keys(self, rows: Rows) -> list[pa.Array]:
+        """Return the instant of each row, by its time and its number in the batch, and the columns."""
+        number = rows.marks[INSTANT] if self.instant is None else rows.column(self.instant)
+        return [pa.array(rows.time), number, *(normal(column) for column in rows.batch.columns)]

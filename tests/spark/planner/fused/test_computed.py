@@ -69,6 +69,12 @@ QUERIES = {
     "below DISTINCT": """SELECT COUNT(*) AS n FROM (SELECT DISTINCT LIKE_LEAST AS same FROM
         (INNER [RANGE 6 seconds SLIDE 2 seconds] GROUP BY id) AS P [RANGE 4 seconds SLIDE 2 seconds]) AS Q
         [RANGE 3 TUPLES]""",
+    "below DISTINCT of the groups of extents": """SELECT same, COUNT(*) AS n FROM (SELECT DISTINCT MAX(kind) LIKE
+        concat(MIN(kind), '%') AS same FROM Readings [RANGE 5 seconds SLIDE 2 seconds] GROUP BY id) AS P
+        [RANGE 3 TUPLES] GROUP BY same""",
+    "below DISTINCT of groups of parts at every second row": """SELECT same, COUNT(*) AS n FROM (SELECT DISTINCT
+        MAX(kind) LIKE concat(MIN(kind), '%') AS same FROM Readings
+        [RANGE 5 TUPLES, FREQUENCY 2 TUPLES PARTITIONED BY v] GROUP BY id) AS P [RANGE 3 TUPLES] GROUP BY same""",
     "after slots of time": """SELECT same, COUNT(*) AS n FROM (SELECT LIKE_LEAST AS same, n [FREQUENCY 3 seconds] FROM
         (INNER [RANGE 5 seconds] GROUP BY id) AS P [RANGE 1 TUPLE]) AS Q [RANGE 4 TUPLES] GROUP BY same""",
     "twice": """SELECT most LIKE concat(low, '%') AS same, COUNT(*) AS n FROM
@@ -154,6 +160,13 @@ CHANGELOGS = {
     "the list of a subquery, then the last rows": """SELECT same, COUNT(*) AS n FROM (SELECT LIKE_LEAST AS same, n FROM
         (INNER [RANGE 5 seconds] GROUP BY id) AS P [RANGE 1 TUPLE]) AS Q [RANGE 4 TUPLES] GROUP BY same""",
     "DISTINCT": "SELECT DISTINCT LIKE_LEAST AS same FROM (INNER GROUP BY id) AS P",
+    "DISTINCT at every second row": """SELECT same, COUNT(*) AS n FROM (SELECT DISTINCT MAX(kind) LIKE
+        concat(MIN(kind), '%') AS same FROM Readings [RANGE 5 TUPLES, FREQUENCY 2 TUPLES] GROUP BY id) AS P
+        GROUP BY same""",
+    "DISTINCT of parts, behind HAVING, twice": """SELECT same, told, COUNT(*) AS n FROM (SELECT DISTINCT id,
+        MAX(kind) LIKE concat(MIN(kind), '%') AS same, COUNT(*) AS told FROM Readings
+        [RANGE 9 TUPLES, FREQUENCY 2 TUPLES PARTITIONED BY v] GROUP BY id, kind
+        HAVING upper(MIN(kind)) = upper(MAX(kind))) AS P [RANGE 6 TUPLES] GROUP BY same, told""",
     "HAVING at boundaries, with the bound": """SELECT COUNT(*) AS n, MAX(e) AS e FROM (SELECT id, window_end AS e
         FROM Readings [RANGE 6 seconds SLIDE 2 seconds] GROUP BY id HAVING MAX(kind) LIKE concat(MIN(kind), '%')) AS P
         [RANGE 4 seconds]""",

@@ -20,7 +20,9 @@ from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field, Schema
+from slackwater.engine.columns.rows import INSTANT
 from slackwater.engine.plan import (
+    ROW_WISE,
     AggregateStep,
     Call,
     Chain,
@@ -35,6 +37,7 @@ from slackwater.engine.plan import (
     Step,
     SubqueryStep,
     WindowStep,
+    columns_after,
 )
 from slackwater.engine.plan import Tree as EngineTree
 from slackwater.errors import QueryError
@@ -294,3 +297,36 @@ class SparkColumns:
 def undotted(name: str) -> str:
     """Return the name of a column for Spark, to which a dot is between a table and its column."""
     return name.replace(".", "#")
+
+
+INSTANT_COLUMN = NamedTree("#instant", ("mark", INSTANT), "bigint")
+"""The additional column with the numbers of instants, if DISTINCT reads it."""
+
+
+def find_instants(steps: tuple[Step, ...], names: Sequence[str]) -> tuple[Step, ...]:
+    """Return steps over columns of these names, in which DISTINCT needs no marks to know the rows of an instant.
+
+    In a tree, rows to which Spark adds columns lose their marks. At boundaries, DISTINCT then reads the rows since the
+    last boundary; elsewhere it reads the number of the instant from a column.
+    """
+    for place, step in enumerate(steps):
+        begin = next((each for each in reversed(range(place)) if not isinstance(steps[each], ROW_WISE)), -1) + 1
+        between = steps[begin:place]
+        if step != DistinctStep() or not any(isinstance(each, Compute) for each in between):
+            continue
+        window = next(each for each in reversed(steps[:begin]) if isinstance(each, WindowStep))
+        if window.every.is_time and not window.strict:
+            found = (*between, WindowStep(window.every, window.every), step)
+        else:
+            marked = ProjectStep((*same_columns(columns_after(list(names), steps[:begin])).items, INSTANT_COLUMN))
+            own = same_columns(columns_after(list(names), steps[:place]))
+            found = (marked, *map(_with_instant, between), DistinctStep(INSTANT_COLUMN.name), own)
+        return find_instants((*steps[:begin], *found, *steps[place + 1 :]), names)
+    return steps
+
+
+def _with_instant(step: Step) -> Step:
+    """Return a step that passes the column of instants on."""
+    if not isinstance(step, ProjectStep):
+        return step
+    return ProjectStep((*step.items, *same_columns([INSTANT_COLUMN.name], [INSTANT_COLUMN.type]).items))

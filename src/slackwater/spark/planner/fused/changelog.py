@@ -17,12 +17,9 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.finality import changing
 from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import PSEUDO_COLUMNS
-from slackwater.engine.compile import at_every_row, not_in_one
 from slackwater.engine.plan import (
     ROW_WISE,
     Chained,
-    Compute,
-    DistinctStep,
     Edge,
     EnginePlan,
     FrequencyStep,
@@ -42,6 +39,7 @@ from slackwater.engine.plan import (
 from slackwater.spark.planner.fused.chains import (
     below_window,
     chain_of,
+    find_instants,
     input_of,
     size_of,
     steps_over,
@@ -283,16 +281,17 @@ def _chain(plan: Plan) -> NamedNode:
     scan = next(node for node in ops.walk(plan) if isinstance(node, ops.Scan))
     names = tuple(field.name for field in schema_of(plan))
     chain = chain_of(plan)
+    chain = replace(chain, steps=find_instants(chain.steps, chain.input.names))
     end, *others = (*chain.computed, len(chain.steps))
     made = with_final_edge(plan, Chained(NO_EDGE, scan.stream, replace(chain, steps=chain.steps[:end])), names)
     for next_end in others:
-        made = _continue_chain(plan, made, chain.steps[:end], chain.steps[end:next_end])
+        made = _continue_chain(plan, made, chain.steps[end:next_end])
         end = next_end
     return made
 
 
-def _continue_chain(plan: Plan, below: NamedNode, before: tuple[Step, ...], steps: tuple[Step, ...]) -> NamedNode:
-    """Return the steps of a chain after those `before`, from columns that Spark computes on.
+def _continue_chain(plan: Plan, below: NamedNode, steps: tuple[Step, ...]) -> NamedNode:
+    """Return the steps of a chain over operators of the tree, from columns that Spark computes on.
 
     Filters and lists are operators of the tree, the steps after them a pipe.
     """
@@ -301,22 +300,7 @@ def _continue_chain(plan: Plan, below: NamedNode, before: tuple[Step, ...], step
     for step in steps[:end]:
         assert isinstance(step, ROW_WISE)  # noqa: S101
         node = Over(edge, number_rows(node) if reads_number(step) else node, step_with_bounds(step, plan, NUMBER))
-    if rest and isinstance(rest[0], DistinctStep):
-        rest = _distinct_in_pipe((*before, *steps[:end]), rest)
     if rest in ((), (SubqueryStep(),)):
         return NamedNode(replace(node, edge=replace(below.node.edge, subquery=bool(rest))), below.names)
     after = rest[1:] if isinstance(rest[0], SubqueryStep) else rest
     return with_final_edge(plan, Piped(NO_EDGE, place_rows(without_lifetimes(node)), after), below.names)
-
-
-def _distinct_in_pipe(before: tuple[Step, ...], steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Return steps that begin with DISTINCT as they are in a pipe: over the rows that came at the last boundary.
-
-    A row is an instant with one result, so that DISTINCT changes nothing.
-    """
-    window = next(step for step in reversed(before) if isinstance(step, WindowStep))
-    if window.every.is_time and not window.strict:
-        return (WindowStep(window.every, window.every), *steps)
-    if at_every_row(window):
-        return steps[1:]
-    raise not_in_one(step for step in reversed(before) if isinstance(step, Compute))
