@@ -123,7 +123,8 @@ def _timestamp(value: Value, source: str) -> int:
     return (moment - EPOCH) // timedelta(microseconds=1)
 
 
-def _string(value: Value, source: str) -> str:
+def as_text(value: Value, source: str) -> str:
+    """Return a value of a type as Spark writes it."""
     if source.startswith("timestamp"):
         moment = (EPOCH + timedelta(microseconds=value)).strftime("%Y-%m-%d %H:%M:%S.%f")
         return moment.rstrip("0").rstrip(".")
@@ -153,5 +154,5 @@ CONVERTERS: dict[str, Callable[[Any, str], Any]] = {
     "boolean": _boolean,
     "date": _date,
     "timestamp": _timestamp,
-    "string": _string,
+    "string": as_text,
 }

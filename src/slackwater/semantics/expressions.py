@@ -18,7 +18,7 @@ from slackwater.algebra.expressions import Tree, name_of, parse_expr, text, type
 from slackwater.algebra.lengths import MICROSECONDS
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Schema
 from slackwater.errors import QueryError
-from slackwater.semantics.casts import beside, cast
+from slackwater.semantics.casts import as_text, beside, cast
 from slackwater.semantics.functions import CALLS, NAMED_CALLS
 from slackwater.semantics.rows import Row, Value, Values
 from slackwater.semantics.values import GREATEST_BIGINT, arithmetic, compare, divide, divide_whole, remainder
@@ -30,7 +30,6 @@ ARITHMETIC: dict[type, Callable[[Value, Value], Value]] = {
     exp.Div: divide,
     exp.IntDiv: divide_whole,
     exp.Mod: remainder,
-    exp.DPipe: operator.add,
     exp.BitwiseAnd: operator.and_,
     exp.BitwiseOr: operator.or_,
 }
@@ -255,6 +254,14 @@ def _field(tree: Tree, scope: RowScope, row: Row) -> Value:
     return None if value is None else value[tree.expression.name]
 
 
+def _concat(tree: Tree, scope: RowScope, row: Row) -> Value:
+    parts = list(tree.iter_expressions())
+    values = [evaluate(each, scope, row) for each in parts]
+    if None in values:
+        return None
+    return "".join(as_text(value, type_of(part, scope.schema)) for value, part in zip(values, parts, strict=True))
+
+
 SPECIAL: dict[type, Callable[[Any, RowScope, Row], Value]] = {
     exp.And: _and,
     exp.Or: _or,
@@ -268,6 +275,8 @@ SPECIAL: dict[type, Callable[[Any, RowScope, Row], Value]] = {
     exp.Case: _case,
     exp.If: _if,
     exp.Coalesce: _coalesce,
+    exp.Concat: _concat,
+    exp.DPipe: _concat,
     exp.Like: _like,
     exp.Escape: _escape,
     exp.Cast: _cast,

@@ -80,7 +80,6 @@ CALLS: dict[type, Callable[..., Any]] = {
     exp.Upper: strict(str.upper),
     exp.Lower: strict(str.lower),
     exp.Length: strict(len),
-    exp.Concat: strict(lambda *parts: "".join(parts)),
     exp.Substring: strict(substring),
     exp.RegexpLike: strict(lambda value, pattern: re.search(pattern, value) is not None),
     exp.Greatest: among(max),

@@ -210,6 +210,17 @@ CHANGELOGS = {
     "pairs of the last rows": """SELECT id, COUNT(*) AS n FROM (SELECT a.id FROM (INNER [RANGE 3 TUPLES] GROUP BY id) AS
         a [RANGE 2 TUPLES], Pulses [RANGE 9 seconds] AS b WHERE a.id = b.id AND a.n > 0 AND a.kind LIKE
         concat(a.least, '%')) AS q [RANGE 3 TUPLES] GROUP BY id""",
+    "pairs of the last rows, behind a condition that protects": """SELECT id, COUNT(*) AS n FROM (SELECT a.id FROM
+        (INNER [RANGE 3 TUPLES] GROUP BY id) AS a [RANGE 2 TUPLES], Pulses [RANGE 9 seconds] AS b
+        WHERE floor(1 / (a.n - 1)) = b.v % 2 AND a.n > 1) AS q [RANGE 3 TUPLES] GROUP BY id""",
+    "pairs of the last rows, by a column of one side, twice": """SELECT id, COUNT(*) AS n FROM (SELECT
+        concat(a.kind, b.v) AS id FROM (INNER [RANGE 3 TUPLES] GROUP BY id) AS a [RANGE 2 TUPLES], Pulses
+        [RANGE 9 seconds] AS b WHERE substring(a.kind, 2) = substring(CAST(b.v AS STRING), 2) AND b.v > a.n) AS q
+        [RANGE 3 TUPLES] GROUP BY id""",
+    "three of the last rows, by columns of pairs, twice": """SELECT id, COUNT(*) AS n FROM (SELECT a.id FROM
+        (INNER [RANGE 3 TUPLES] GROUP BY id) AS a [RANGE 2 TUPLES], Pulses [RANGE 9 seconds] AS b, Readings
+        [RANGE 4 TUPLES] AS c WHERE a.id = b.id AND a.n < b.v AND substring(a.kind, b.id) = substring(c.kind, b.id) AND
+        c.kind >= substring(a.least, b.id) AND upper(a.kind) = upper(c.kind)) AS q [RANGE 3 TUPLES] GROUP BY id""",
     "windows of the last rows that meet": """SELECT P.same, q.m FROM (SELECT id, LIKE_LEAST AS same FROM
         (INNER [RANGE 3 TUPLES, FREQUENCY 4 seconds] GROUP BY id) AS I) AS P, (SELECT id, MAX(v) AS m FROM Pulses
         [RANGE 2 TUPLES, FREQUENCY 4 seconds] GROUP BY id) AS q WHERE P.id = q.id""",

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from slackwater.algebra import nodes as ops
 from slackwater.algebra.checks import GATHERING
-from slackwater.algebra.expressions import columns, parse_expr
+from slackwater.algebra.expressions import columns, conjunction, conjuncts, parse_expr
 from slackwater.algebra.lengths import ONE_TUPLE
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
@@ -55,6 +55,7 @@ from slackwater.spark.planner.fused.relational import (
     build_join,
     build_over,
     refusal,
+    take_late_conditions,
     uncountable,
 )
 
@@ -269,9 +270,21 @@ def _build_emitted(query: Plan) -> NamedNode:
         case ops.Select(child=child) | ops.Project(child=child) if not isinstance(child, ops.Join):
             return build_over(query, child, _build_emitted(child))
         case ops.Select() | ops.Project() | ops.Join() if instants_of(query).at_rows and _counts_rows(query):
-            made = _build(query)
-            return replace(made, node=pair_in_turns(made.node))
+            return _build_in_turns(query)
     return _build(query)
+
+
+def _build_in_turns(query: ops.Select | ops.Project | ops.Join) -> NamedNode:
+    """Return pairs of rows where a window counts rows. What Spark computes of pairs comes after the last join."""
+    match query:
+        case ops.Select(child=ops.Join() as join, condition=where) if not _reads_instant(where.sql):
+            return _build_in_turns(replace(join, condition=conjunction((*conjuncts(join.condition), where))))
+        case ops.Select(child=ops.Join() as join) | ops.Project(child=ops.Join() as join):
+            return build_over(query, join, _build_in_turns(join))
+    joins, late = take_late_conditions(query)
+    made = _build(joins)
+    made = replace(made, node=pair_in_turns(made.node))
+    return build_over(ops.Select(joins, conjunction(late)), joins, made) if late else made
 
 
 def _chain(plan: Plan) -> NamedNode:

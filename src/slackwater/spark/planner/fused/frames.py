@@ -6,8 +6,8 @@ operators of the engine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -47,24 +47,44 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """The conditions that rows of a source have passed; if they are `exact`, no row is missing for other reasons."""
+
+    conditions: tuple[Tree, ...] = ()
+    exact: bool = True
+
+    def with_condition(self, origin: Origin | None) -> Guard:
+        """Return the guard after a condition over the source, or after one over other rows as well (None)."""
+        if origin is None:
+            return replace(self, exact=False)
+        return replace(self, conditions=(*self.conditions, origin.tree))
+
+    def protect(self, tree: Tree) -> Tree:
+        """Return an expression that is evaluated only for rows that meet the conditions."""
+        if not self.conditions:
+            return tree
+        met = exp.and_(*(each.copy() for each in self.conditions))
+        return exp.Case(ifs=[exp.If(this=met, true=tree.copy())])
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """An operator of the core while the plan is divided: where its columns come from, and where they are now.
 
     `origins` has for each column its expression over a scan, `near` over the nearest subquery, in which Spark can
-    compute columns as well; `refs` has the columns of the core. `guards` has for each scan and such subquery below the
-    conditions that its rows have passed, or None where rows may be missing for other reasons. `ask` adds a computed
-    column and returns where it is; `build` makes the operator once all columns were asked for. A `bare` frame has all
-    rows of its stream.
+    compute columns as well; `refs` has the columns of the core, `guards` what rows of each scan and such subquery have
+    passed. `ask` adds a computed column and returns where it is; `build` makes the operator once all columns were
+    asked for. A `bare` frame has all rows of its stream.
     """
 
     schema: Schema
     origins: tuple[Origin | None, ...]
+    near: tuple[Origin | None, ...]
     refs: tuple[Ref, ...]
-    guards: Mapping[PlacedSource, tuple[Tree, ...] | None]
+    guards: Mapping[PlacedSource, Guard]
     ask: Callable[[Origin], Ref]
     build: Callable[[], Plan]
     bare: bool = False
-    near: tuple[Origin | None, ...] = ()
 
     def place(self, reference: str) -> int | None:
         """Return the place of the column that a reference means; None for an attribute of the instant."""
@@ -78,7 +98,7 @@ def origin_of(tree: Tree, below: Frame, *, near: bool = False) -> Origin | None:
 
     Return None if its columns come from elsewhere or from several of these.
     """
-    known = (below.near or (None,) * len(below.schema)) if near else below.origins
+    known = below.near if near else below.origins
     places = [below.place(reference) for reference in columns(tree)]
     origins = [None if place is None else known[place] for place in places]
     if not origins or any(each is None for each in origins):
@@ -107,12 +127,8 @@ def rewrite(tree: Tree, below: Frame, *, protected: bool = False) -> Tree:
         place = below.place(name_of(tree))
         return tree.copy() if place is None else _node(below.refs[place])
     origin = origin_of(tree, below) or _origin_in_subquery(tree, below)
-    if origin is not None:
-        known = below.guards[origin.source]
-        failing = may_fail(origin.tree, schema_of(origin.source.plan))
-        if not failing or (known is not None and not protected):
-            guarded = _where(known or (), origin.tree) if failing else origin.tree
-            return _node(below.ask(Origin(origin.source, guarded)))
+    if origin is not None and (not _may_fail(origin) or (below.guards[origin.source].exact and not protected)):
+        return _ask(origin, below)
     return replace_operands(tree, lambda each: rewrite(each, below, protected=protected or isinstance(tree, LAZY)))
 
 
@@ -125,12 +141,22 @@ def _origin_in_subquery(tree: Tree, below: Frame) -> Origin | None:
     return origin_of(tree, below, near=True)
 
 
+def _may_fail(origin: Origin) -> bool:
+    return may_fail(origin.tree, schema_of(origin.source.plan))
+
+
+def _ask(origin: Origin, below: Frame) -> exp.Column:
+    """Return the column that Spark computes; if that may fail, only for rows that reach the operator."""
+    tree = below.guards[origin.source].protect(origin.tree) if _may_fail(origin) else origin.tree
+    return _node(below.ask(Origin(origin.source, tree)))
+
+
 def rewrite_condition(condition: Expr, below: Frame) -> Tree:
-    """Return the condition of a join. Scans compute both sides of an equality, even if these can fail."""
+    """Return the condition of a join. Both sides of an equality are columns, even if computing these may fail."""
 
     def side(tree: Tree) -> Tree:
-        origin = None if isinstance(tree, exp.Column) else origin_of(tree, below)
-        return rewrite(tree, below) if origin is None else _node(below.ask(origin))
+        origin = None if isinstance(tree, exp.Column) else origin_of(tree, below) or _origin_in_subquery(tree, below)
+        return rewrite(tree, below) if origin is None else _ask(origin, below)
 
     def part(tree: Tree) -> Tree:
         match tree:
@@ -166,21 +192,6 @@ def _count_where(condition: Tree, below: Frame) -> Tree:
     """Return a call that counts the rows for which a condition is true."""
     case = exp.Case(ifs=[exp.If(this=condition, true=exp.Literal.number(1))])
     return exp.Count(this=case if origin_of(case, below) else exp.or_(condition, exp.Null()))
-
-
-def _where(conditions: Sequence[Tree], tree: Tree) -> Tree:
-    """Return an expression that is evaluated only for rows for which all conditions are true."""
-    if not conditions:
-        return tree
-    met = exp.and_(*(each.copy() for each in conditions))
-    return exp.Case(ifs=[exp.If(this=met, true=tree.copy())])
-
-
-def add_guard(known: tuple[Tree, ...] | None, origin: Origin | None, source: PlacedSource) -> tuple[Tree, ...] | None:
-    """Return the conditions that rows of a scan have passed and one more; None if it reads other rows as well."""
-    if known is None or origin is None or origin.source is not source:
-        return None
-    return (*known, origin.tree)
 
 
 def _node(ref: Ref) -> exp.Column:

@@ -8,11 +8,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from slackwater.algebra import nodes as ops
-from slackwater.algebra.expressions import Tree, columns, conjuncts, parse_expr, text
+from slackwater.algebra.expressions import Tree, columns, conjunction, conjuncts, parse_expr, replace_columns, text
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Schema
-from slackwater.engine.plan import AggregateStep, Compute, JoinLogs, Node, Over, WindowStep
+from slackwater.engine.plan import AggregateStep, JoinLogs, Over, WindowStep
 from slackwater.engine.plan import Tree as EngineTree
 from slackwater.errors import QueryError
 from slackwater.spark.planner.fused.chains import (
@@ -26,7 +26,7 @@ from slackwater.spark.planner.fused.chains import (
     window_step,
 )
 from slackwater.spark.planner.fused.edges import NO_EDGE, NamedNode, RenamedSchema, with_edge
-from slackwater.spark.planner.fused.expressions import is_small, tree_of
+from slackwater.spark.planner.fused.expressions import is_small, known_schema, tree_of
 from slackwater.spark.planner.fused.instants import NUMBER, number_of, number_rows, reads_number, step_with_bounds
 from slackwater.spark.planner.fused.order import order_births, place_rows, without_lifetimes
 
@@ -67,15 +67,8 @@ def _with_spark_columns(below: NamedNode, asked: SparkColumns, plan: Plan) -> Na
         node = number_rows(node)
     edge = replace(node.edge, subquery=False)
     for step in asked.steps(below.names, plan, number):
-        node = _below_windows(node, step) if isinstance(step, Compute) else Over(edge, node, step)
+        node = Over(edge, node, step)
     return NamedNode(node, (*below.names, *(field.name for field in asked.fields)))
-
-
-def _below_windows(node: Node, step: Compute) -> Node:
-    """Return the operator with columns that Spark computes before windows hold the rows."""
-    if isinstance(node, Over) and isinstance(node.step, WindowStep):
-        return replace(node, child=_below_windows(node.child, step))
-    return Over(replace(node.edge, subquery=False), node, step)
 
 
 def build_join(plan: Plan, join: ops.Join, one: NamedNode, two: NamedNode) -> NamedNode:
@@ -97,10 +90,8 @@ def build_join(plan: Plan, join: ops.Join, one: NamedNode, two: NamedNode) -> Na
     made = with_edge(plan, JoinLogs(NO_EDGE, one.node, two.node, names, pairs, condition), names)
     if spare:
         made = _only(plan, made, own)
-    for part in others:
-        if not is_small(part, known):
-            made = build_over(ops.Select(join, Expr(text(part), "boolean")), join, made)
-    return made
+    of_pairs = tuple(Expr(text(part), "boolean") for part in others if not is_small(part, known))
+    return build_over(ops.Select(join, conjunction(of_pairs)), join, made) if of_pairs else made
 
 
 def _join_values(plan: Plan, below: NamedNode, trees: Sequence[Tree]) -> tuple[NamedNode, list[EngineTree]]:
@@ -127,6 +118,27 @@ def split_equalities(
         else:
             rest.append(part)
     return on, rest
+
+
+def take_late_conditions(plan: Plan) -> tuple[Plan, tuple[Expr, ...]]:
+    """Return joins without the conditions for which Spark computes columns of pairs, and these, over all columns."""
+    if not isinstance(plan, ops.Join):
+        return plan, ()
+    left, some = take_late_conditions(plan.left)
+    right, more = take_late_conditions(plan.right)
+    here, known = schema_of(plan), known_schema(plan)
+    kept: list[Expr] = []
+    late = [*_over(some, schema_of(left), here), *_over(more, schema_of(right), here)]
+    for part in conjuncts(plan.condition):
+        on, _ = split_equalities([part], here, len(schema_of(left)))
+        pair = on[0] if on else (parse_expr(part.sql),)
+        (kept if all(is_small(tree, known) for tree in pair) else late).append(part)
+    return ops.Join(left, right, conjunction(tuple(kept)) if kept else None), tuple(late)
+
+
+def _over(conditions: Sequence[Expr], below: Schema, here: Schema) -> list[Expr]:
+    """Return conditions over the columns of a side of a join as conditions over those of the join."""
+    return [replace_columns(each, lambda name: here.reference(below.find(name))) for each in conditions]
 
 
 def _input_of(tree: Tree, schema: Schema, split: int) -> int:

@@ -27,10 +27,10 @@ from slackwater.spark.planner.fused.chains import ASKED, STAND_IN
 from slackwater.spark.planner.fused.expressions import is_small, may_fail
 from slackwater.spark.planner.fused.frames import (
     Frame,
+    Guard,
     Origin,
     PlacedSource,
     Ref,
-    add_guard,
     column_of,
     expr_over,
     origin_of,
@@ -96,16 +96,12 @@ class _Stream:
 
 
 class _Divider:
-    """Divides a plan from its streams up: each operator is a frame, whose core is built when all columns are known.
-
-    With a single control (`cuts`), Spark can compute columns of a subquery between two operators of the engine.
-    """
+    """Divides a plan from its streams up: each operator is a frame, whose core is built when all columns are known."""
 
     def __init__(self, plan: Plan) -> None:
         self.numbers = count(1)
         controls = [node for node in ops.walk(plan) if isinstance(node, ops.Disorder)]
         numbered = _names_column(plan, "row_number")
-        self.cuts = len(controls) == 1
         self.streams: dict[str, _Stream] = {}
         for control in controls:
             scan = _scan_of(control)
@@ -183,7 +179,7 @@ class _Divider:
             computed = tuple(Field(item.name, item.expr.type) for item in stream.computed.values())
             return replace(scan, fields=scan.fields + computed)
 
-        return Frame(schema, origins, refs, {source: ()}, ask, build, near=origins)
+        return Frame(schema, origins, origins, refs, {source: Guard()}, ask, build)
 
     def _pass_rows(self, plan: ops.Window | ops.Frequency, below: Frame) -> Frame:
         """Return the frame of a window or a frequency, which yields rows of its input as they are."""
@@ -220,10 +216,8 @@ class _Divider:
             return replace(plan, query=query)
 
         refs = tuple(Ref((plan.alias, name)) for _, name in below.refs)
-        if not self.cuts:
-            return Frame(schema, below.origins, refs, below.guards, ask, build)
         near = tuple(Origin(source, column_node(each.name)) for each in schema)
-        return Frame(schema, below.origins, refs, {**below.guards, source: ()}, ask, build, near=near)
+        return Frame(schema, below.origins, near, refs, {**below.guards, source: Guard()}, ask, build)
 
     def _select(self, plan: ops.Select, below: Frame) -> Frame:
         """Return the frame of a filter. It is a condition of the scan if rows may be dropped there."""
@@ -238,7 +232,7 @@ class _Divider:
         written = rewrite_condition(condition, below) if joins else rewrite(parse_expr(condition.sql), below)
         near = origin_of(parse_expr(condition.sql), below, near=True)
         of = {each.source: each for each in (near, origin) if each is not None}
-        guards = {source: add_guard(known, of.get(source), source) for source, known in below.guards.items()}
+        guards = {source: guard.with_condition(of.get(source)) for source, guard in below.guards.items()}
 
         def build() -> Plan:
             child = below.build()
@@ -274,7 +268,7 @@ class _Divider:
 
         refs = tuple(Ref(("", item.name)) for item in plan.items)
         near = tuple(origin_of(tree, below, near=True) for tree in trees)
-        return Frame(schema_of(plan), origins, refs, below.guards, ask, build, below.bare, near)
+        return Frame(schema_of(plan), origins, near, refs, below.guards, ask, build, below.bare)
 
     def _aggregate(self, plan: ops.Aggregate, below: Frame) -> Frame:
         """Return the frame of an aggregate, whose groups and arguments are columns where Spark can compute them."""
@@ -295,10 +289,9 @@ class _Divider:
         def ask(origin: Origin) -> Ref:
             return (left if origin.source in left.guards else right).ask(origin)
 
-        guards = dict.fromkeys([*left.guards, *right.guards])
-        both = Frame(
-            schema_of(plan), left.origins + right.origins, left.refs + right.refs, guards, ask, lambda: plan, False
-        )
+        guards = {source: replace(each, exact=False) for source, each in (*left.guards.items(), *right.guards.items())}
+        origins, near, refs = left.origins + right.origins, left.near + right.near, left.refs + right.refs
+        both = Frame(schema_of(plan), origins, near, refs, guards, ask, lambda: plan)
         written = None if plan.condition is None else rewrite_condition(plan.condition, both)
 
         def build() -> Plan:
@@ -353,7 +346,7 @@ def _is_inside(tree: Tree, frame: Frame) -> bool:
     if origin is None:
         return is_small(tree, frame.schema)
     failing = may_fail(origin.tree, schema_of(origin.source.plan))
-    return not failing or frame.guards[origin.source] is not None or is_small(tree, frame.schema)
+    return not failing or frame.guards[origin.source].exact or is_small(tree, frame.schema)
 
 
 def _items_over(items: Sequence[Item], trees: Sequence[Tree], child: Plan) -> tuple[Item, ...]:
@@ -383,7 +376,8 @@ def _new_rows(plan: Plan, below: Sequence[Callable[[], Plan]]) -> Frame:
 
     refs = tuple(Ref((each.qualifier, each.name)) for each in schema)
     build = lambda: ops.with_inputs(plan, tuple(each() for each in below))  # noqa: E731
-    return Frame(schema, (None,) * len(schema), refs, {}, ask, build)
+    nowhere = (None,) * len(schema)
+    return Frame(schema, nowhere, nowhere, refs, {}, ask, build)
 
 
 def _build_exactly(frame: Frame, plan: Plan) -> Callable[[], Plan]:
