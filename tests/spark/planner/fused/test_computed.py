@@ -307,6 +307,7 @@ SLOWLY = (
     "one side of a join",
     "a stream beside itself",
     "a changelog beside itself, twice",
+    "three of the last rows, by columns of pairs, twice",
 )
 
 

@@ -68,7 +68,7 @@ def input_of(scan: ops.Scan) -> Input:
 
 def steps_over(plan: Plan, leaf: ops.Subquery | ops.View) -> tuple[Step, ...]:
     """Return the steps of a plan that come after one of its subqueries."""
-    rows = ops.Scan("", leaf.alias, schema_of(leaf).fields, "")
+    rows = ops.Scan("", leaf.alias, known_schema(leaf).fields, "")
 
     def put_rows(node: Plan) -> Plan:
         return rows if node is leaf else ops.with_inputs(node, tuple(map(put_rows, ops.inputs(node))))
@@ -306,21 +306,17 @@ INSTANT_COLUMN = NamedTree("#instant", ("mark", INSTANT), "bigint")
 def find_instants(steps: tuple[Step, ...], names: Sequence[str]) -> tuple[Step, ...]:
     """Return steps over columns of these names, in which DISTINCT needs no marks to know the rows of an instant.
 
-    In a tree, rows to which Spark adds columns lose their marks. At boundaries, DISTINCT then reads the rows since the
-    last boundary; elsewhere it reads the number of the instant from a column.
+    In a tree, rows to which Spark adds columns lose their marks, so DISTINCT reads the number of the instant from a
+    column.
     """
     for place, step in enumerate(steps):
         begin = next((each for each in reversed(range(place)) if not isinstance(steps[each], ROW_WISE)), -1) + 1
         between = steps[begin:place]
         if step != DistinctStep() or not any(isinstance(each, Compute) for each in between):
             continue
-        window = next(each for each in reversed(steps[:begin]) if isinstance(each, WindowStep))
-        if window.every.is_time and not window.strict:
-            found = (*between, WindowStep(window.every, window.every), step)
-        else:
-            marked = ProjectStep((*same_columns(columns_after(list(names), steps[:begin])).items, INSTANT_COLUMN))
-            own = same_columns(columns_after(list(names), steps[:place]))
-            found = (marked, *map(_with_instant, between), DistinctStep(INSTANT_COLUMN.name), own)
+        marked = ProjectStep((*same_columns(columns_after(list(names), steps[:begin])).items, INSTANT_COLUMN))
+        own = same_columns(columns_after(list(names), steps[:place]))
+        found = (marked, *map(_with_instant, between), DistinctStep(INSTANT_COLUMN.name), own)
         return find_instants((*steps[:begin], *found, *steps[place + 1 :]), names)
     return steps
 

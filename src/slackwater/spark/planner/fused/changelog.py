@@ -20,11 +20,13 @@ from slackwater.algebra.schema import PSEUDO_COLUMNS
 from slackwater.engine.plan import (
     ROW_WISE,
     Chained,
+    Compute,
     Edge,
     EnginePlan,
     FrequencyStep,
     MinusLogs,
     NamedTree,
+    Node,
     Over,
     Piped,
     ProjectStep,
@@ -85,7 +87,7 @@ def result_names(plan: Plan) -> tuple[str, ...]:
 def _chain_at_boundaries(plan: Plan) -> EnginePlan:
     """Return the chain of EMIT FINAL, whose answer at a boundary is valid until the next one."""
     (scan,) = [node for node in ops.walk(plan) if isinstance(node, ops.Scan)]
-    key = key_under(plan, tuple(field.name for field in schema_of(plan)))
+    key = key_under(plan, _plain_names(plan))
     root = Chained(Edge(2, key), scan.stream, chain_of(plan), instants_of(plan).every.amount)
     return EnginePlan({scan.stream: input_of(scan)}, root)
 
@@ -251,8 +253,13 @@ def _pipe_over(leaf: ops.Subquery | ops.View, query: Plan) -> NamedNode:
     """Return a query that is a chain over a subquery of several streams."""
     if changing(query):
         raise uncountable()
-    node = Piped(NO_EDGE, place_rows(_build(leaf).node), steps_over(query, leaf))
-    return with_final_edge(query, node, tuple(field.name for field in schema_of(query)))
+    below = _build(leaf)
+    steps = find_instants(steps_over(query, leaf), below.names)
+    end = _next_computed(steps)
+    if not end:
+        return _continue_chain(query, below.node, steps)
+    made = with_final_edge(query, Piped(NO_EDGE, place_rows(below.node), steps[:end]), _plain_names(query))
+    return _continue_chain(query, made.node, steps[end:])
 
 
 def _build_emitted(query: Plan) -> NamedNode:
@@ -292,28 +299,38 @@ def _chain(plan: Plan) -> NamedNode:
     if changing(plan):
         raise uncountable()
     scan = next(node for node in ops.walk(plan) if isinstance(node, ops.Scan))
-    names = tuple(field.name for field in schema_of(plan))
     chain = chain_of(plan)
-    chain = replace(chain, steps=find_instants(chain.steps, chain.input.names))
-    end, *others = (*chain.computed, len(chain.steps))
-    made = with_final_edge(plan, Chained(NO_EDGE, scan.stream, replace(chain, steps=chain.steps[:end])), names)
-    for next_end in others:
-        made = _continue_chain(plan, made, chain.steps[end:next_end])
-        end = next_end
-    return made
+    steps = find_instants(chain.steps, chain.input.names)
+    end = _next_computed(steps)
+    made = with_final_edge(plan, Chained(NO_EDGE, scan.stream, replace(chain, steps=steps[:end])), _plain_names(plan))
+    return _continue_chain(plan, made.node, steps[end:])
 
 
-def _continue_chain(plan: Plan, below: NamedNode, steps: tuple[Step, ...]) -> NamedNode:
+def _continue_chain(plan: Plan, node: Node, steps: tuple[Step, ...]) -> NamedNode:
     """Return the steps of a chain over operators of the tree, from columns that Spark computes on.
 
     Filters and lists are operators of the tree, the steps after them a pipe.
     """
+    names = _plain_names(plan)
+    if not steps:
+        return NamedNode(node, names)
     end = next((place for place, step in enumerate(steps) if not isinstance(step, ROW_WISE)), len(steps))
-    edge, node, rest = replace(below.node.edge, key=None, subquery=False), below.node, steps[end:]
+    own, edge = node.edge, replace(node.edge, key=None, subquery=False)
     for step in steps[:end]:
         assert isinstance(step, ROW_WISE)  # noqa: S101
         node = Over(edge, number_rows(node) if reads_number(step) else node, step_with_bounds(step, plan, NUMBER))
-    if rest in ((), (SubqueryStep(),)):
-        return NamedNode(replace(node, edge=replace(below.node.edge, subquery=bool(rest))), below.names)
-    after = rest[1:] if isinstance(rest[0], SubqueryStep) else rest
-    return with_final_edge(plan, Piped(NO_EDGE, place_rows(without_lifetimes(node)), after), below.names)
+    is_subquery = steps[end : end + 1] == (SubqueryStep(),)
+    rest = steps[end + is_subquery :]
+    if not (next_end := _next_computed(rest)):
+        return _continue_chain(plan, replace(node, edge=replace(own, subquery=is_subquery)), rest)
+    piped = Piped(NO_EDGE, place_rows(without_lifetimes(node)), rest[:next_end])
+    return _continue_chain(plan, with_final_edge(plan, piped, names).node, rest[next_end:])
+
+
+def _next_computed(steps: tuple[Step, ...]) -> int:
+    """Return the place of the first step in which Spark computes columns, or the end."""
+    return next((place for place, step in enumerate(steps) if isinstance(step, Compute)), len(steps))
+
+
+def _plain_names(plan: Plan) -> tuple[str, ...]:
+    return tuple(field.name for field in schema_of(plan))
