@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 
 import pyarrow as pa
@@ -13,7 +14,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from tests.engine.changelog.running import given_by as given_by_streams
 from tests.engine.changelog.running import run
-from tests.engine.changelog.test_queries import check_same
+from tests.engine.changelog.test_laws import MEETING, WHOLE, check_same, end
+from tests.engine.changelog.test_laws import NESTED as SUBQUERIES
 from tests.engine.divided import computed_feeds, finished_row
 from tests.engine.running import Given, Ran, close, given_by, plain_rows, through_bytes
 from tests.engine.test_laws import cut, told
@@ -25,6 +27,7 @@ from tests.spark.planner.fused.test_cutting import read
 from tests.spark.planner.fused.test_functions import answer, rows
 
 from slackwater.algebra.nodes import Plan, Scan, walk
+from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Field, Schema
 from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.log import handed_rows, of_tuples
@@ -32,7 +35,8 @@ from slackwater.engine.columns.rows import COLUMN
 from slackwater.engine.columns.state import State
 from slackwater.engine.columns.types import arrow_type, type_name
 from slackwater.engine.fused import Fused
-from slackwater.engine.plan import Chain, Compute, EnginePlan, Input, Node
+from slackwater.engine.plan import Chain, Compute, EnginePlan, Input, Node, Over
+from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch, interpret
@@ -49,6 +53,7 @@ from slackwater.spark.run.sides import group_by_query
 from slackwater.spark.watermark import steering
 from slackwater.testing.catalog import CATALOG
 from slackwater.testing.choices import Seeded
+from slackwater.testing.plans import Case, Shape, seeded_case
 from slackwater.testing.streams import make_feed, make_feeds
 
 pytestmark = pytest.mark.long
@@ -167,6 +172,12 @@ CHANGELOGS = {
         MAX(kind) LIKE concat(MIN(kind), '%') AS same, COUNT(*) AS told FROM Readings
         [RANGE 9 TUPLES, FREQUENCY 2 TUPLES PARTITIONED BY v] GROUP BY id, kind
         HAVING upper(MIN(kind)) = upper(MAX(kind))) AS P [RANGE 6 TUPLES] GROUP BY same, told""",
+    "DISTINCT of parts at boundaries": """SELECT DISTINCT MAX(kind) LIKE concat(MIN(kind), '%') AS same, COUNT(*) AS n
+        FROM Readings [RANGE 6 seconds, FREQUENCY 2 seconds PARTITIONED BY id] GROUP BY kind""",
+    "DISTINCT of groups of a query of two streams": """SELECT same, COUNT(*) AS n FROM (SELECT DISTINCT id,
+        MAX(kind) LIKE concat(MIN(kind), '%') AS same FROM (SELECT r.id, r.kind FROM Readings [RANGE 3 seconds] AS r,
+        Pulses [RANGE 9 seconds] AS p) AS P [RANGE 5 TUPLES, FREQUENCY 2 TUPLES] GROUP BY id) AS Q
+        [RANGE 4 TUPLES] GROUP BY same""",
     "HAVING at boundaries, with the bound": """SELECT COUNT(*) AS n, MAX(e) AS e FROM (SELECT id, window_end AS e
         FROM Readings [RANGE 6 seconds SLIDE 2 seconds] GROUP BY id HAVING MAX(kind) LIKE concat(MIN(kind), '%')) AS P
         [RANGE 4 seconds]""",
@@ -279,6 +290,37 @@ def test_the_parts_of_a_changelog_around_spark_are_that_of_the_interpreter(name:
         check_same(found, interpret(plan, feeds, flush=True))
         count += len(found.changes)
     assert count > 10
+
+
+SHAPES = {"anything": WHOLE, "subqueries": SUBQUERIES, "boundaries": MEETING}
+
+
+def next_cut(seed: int, shape: Shape) -> Case:
+    """Return the next random plan that has a meaning and is cut, from a seed on."""
+    for number in range(seed, seed + 9999):
+        case = seeded_case(number, shape, max_rows=10)
+        try:
+            nodes = changes_of(split(case.plan).core).nodes
+        except QueryError as error:
+            assert error.code == "SW-243"
+            continue
+        if any(isinstance(node, Over) and isinstance(node.step, Compute) for node in nodes):
+            return end(case)
+    raise AssertionError("no plan is cut")
+
+
+@settings(max_examples=law_cases(10), deadline=None)
+@pytest.mark.parametrize("shape", SHAPES)
+@given(seed=st.integers(0, 2**40))
+def test_the_parts_of_any_changelog_around_spark_are_that_of_the_interpreter(shape: str, seed: int):
+    case = next_cut(seed, SHAPES[shape])
+    divided = split(case.plan)
+    kernel = CutKernel(changes_of(divided.core))
+    found = run(kernel, given_by_streams(case.plan, computed_feeds(divided.entries, case.feeds)), stored=False)
+    names = schema_of(case.plan).names
+    finished = [(each, finished_row(divided.after, tuple(each.row.values()))) for each in found.changes]
+    changes = [replace(each, row=dict(zip(names, row, strict=True))) for each, row in finished if row is not None]
+    check_same(replace(found, changes=changes), interpret(case.plan, case.feeds, flush=True))
 
 
 NESTED = """SELECT {0} AS told, COUNT(*) AS n FROM (SELECT id, MAX(kind) AS k, window_end AS e FROM S
