@@ -12,6 +12,7 @@ import pytest
 import slackwater.spark
 from slackwater.errors import RunError
 from slackwater.spark.shim import internals
+from slackwater.spark.shim.compiled import compile_sources
 from slackwater.spark.shim.internals import JAVA, PYTHON, JavaClass, missing_java, missing_python
 from slackwater.spark.shim.versions import TESTED, minor_of, version_warning, warn_unsupported
 
@@ -58,6 +59,14 @@ def test_what_is_missing_is_named_in_one_line(spark, monkeypatch: pytest.MonkeyP
         f"SW-503: Spark {pyspark.__version__} lacks org.apache.spark.sql.execution.streaming.runtime.Nowhere, "
         "org.apache.spark.util.CollectionAccumulator.peek, pyspark.nowhere.main"
     )
+
+
+def test_a_source_that_does_not_compile_has_what_is_missing_named(spark, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(internals, "missing_java", lambda session: ["org.apache.spark.Nowhere"])
+    parent = spark._jsparkSession.getClass().getClassLoader()
+    source = "package slackwater; class Broken { org.apache.spark.Nowhere place; }"
+    with pytest.raises(RunError, match=r"SW-503: Spark .* lacks org\.apache\.spark\.Nowhere"):
+        compile_sources(spark, {"Broken.java": source}, parent)
 
 
 def test_a_version_that_is_not_known_is_warned_about():

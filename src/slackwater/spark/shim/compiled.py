@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+import pyspark
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
 from slackwater.spark.shim.internals import adapt_source, check_internals
-from slackwater.spark.shim.versions import warn_unsupported
+from slackwater.spark.shim.versions import TESTED, warn_unsupported
 
 PACKAGE = "slackwater"
 
@@ -41,7 +43,8 @@ def _loaded(_application: str) -> Any:
     """Return the class loader of an application, which all its sessions share."""
     session = SparkSession.active()
     warn_unsupported()
-    check_internals(session)
+    if pyspark.__version__ not in TESTED:  # the check takes half a second; tests make it for these versions
+        check_internals(session)
     jvm: Any = session._jvm
     parent = session._jsparkSession.getClass().getClassLoader()
     classes = compile_sources(session, java_sources(session), parent)
@@ -69,5 +72,9 @@ def compile_sources(session: SparkSession, sources: dict[str, str], parent: Any)
     compiler, made = janino.Compiler(), util.MapResourceCreator()
     compiler.setIClassLoader(janino.ClassLoaderIClassLoader(parent))
     compiler.setClassFileCreator(made)
-    compiler.compile(given)
+    try:
+        compiler.compile(given)
+    except Py4JJavaError:
+        check_internals(session)
+        raise
     return made.getMap()

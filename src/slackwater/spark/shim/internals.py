@@ -98,9 +98,15 @@ def missing_java(session: SparkSession, classes: tuple[JavaClass, ...] = JAVA) -
         if found is None:
             lacking.append(each.name)
             continue
-        known = {str(method.getName()) for method in found.getMethods()}
+        known = _methods_of(session, found)
         lacking += [f"{each.name}.{member}" for member in each.members if member not in known]
     return lacking
+
+
+def _methods_of(session: SparkSession, found: Any) -> set[str]:
+    """Return the names of a class's methods, read from one text: a call to the JVM for each takes a second in all."""
+    jvm: Any = session._jvm
+    return set(re.findall(r"([\w$]+)\(", jvm.scala.runtime.ScalaRunTime.stringOf(found.getMethods())))
 
 
 def missing_python(names: tuple[str, ...] = PYTHON) -> list[str]:
