@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from slackwater.errors import RunError
 from slackwater.spark.shim.spark_log import start_jvm
 from slackwater.spark.shim.versions import INSTALLED, warn_unsupported
-from slackwater.spark.shim.workers import is_connect
+from slackwater.spark.shim.workers import BRIEF, is_connect
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 MOST_PARTITIONS = 200
@@ -142,6 +142,7 @@ def _settings(master: str, brief: bool) -> dict[str, str]:
         # On a busy machine a new Python process may need longer than the 15 seconds that are Spark's own choice.
         "spark.python.authenticate.socketTimeout": "120s",
         STATE_STORE: ROCKSDB,
+        BRIEF: str(brief).lower(),
         # `run` itself checks whose a checkpoint is. Spark's check refuses a query that was killed at its first write.
         "spark.sql.streaming.verifyCheckpointDirectoryEmptyOnStart": "false",
         # Without it every commit of every state partition uploads a whole snapshot.
