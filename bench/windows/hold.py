@@ -15,9 +15,8 @@ import pyarrow as pa
 
 from bench.disorder.record_store import GAP, WINDOWS, stream
 from slackwater.disorder.papers.record_store import SLOTS, RecordStore
-from slackwater.engine.columns.arrays import picked
-from slackwater.engine.columns.order import in_sequence
-from slackwater.engine.columns.segments import Store
+from slackwater.engine.columns.arrays import in_sequence, picked
+from slackwater.engine.columns.state import Store
 
 BATCHES = (10_000, 100_000)
 ROW_BYTES = 24

@@ -13,8 +13,8 @@ import time
 import numpy as np
 import pyarrow as pa
 
+from slackwater.engine.chain import ChainKernel
 from slackwater.engine.columns.state import State
-from slackwater.engine.fused import Fused
 from slackwater.engine.plan import (
     AggregateStep,
     Call,
@@ -96,7 +96,7 @@ def rows(keys, count=ROWS, first=0, seed=1):
 
 
 def kernel(steps):
-    return Fused(Chain(INPUT, tuple(steps)))
+    return ChainKernel(Chain(INPUT, tuple(steps)))
 
 
 def run(steps, keys):

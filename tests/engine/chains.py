@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.fused import Fused
+from slackwater.engine.chain import ChainKernel
 from slackwater.engine.plan import (
     ONE_TUPLE,
     AggregateStep,
@@ -25,8 +25,8 @@ COLUMNS = (("k", "int"), ("x", "double"), ("ts", "timestamp"))
 K, X = NamedTree("k", ("column", "k"), "int"), ("column", "x")
 
 
-def kernel(*steps: Step, columns: tuple[tuple[str, str], ...] = COLUMNS) -> Fused:
-    return Fused(Chain(Input(columns, "ts"), steps))
+def kernel(*steps: Step, columns: tuple[tuple[str, str], ...] = COLUMNS) -> ChainKernel:
+    return ChainKernel(Chain(Input(columns, "ts"), steps))
 
 
 def tuples(amount: int) -> Size:

@@ -17,8 +17,8 @@ from tests.engine.running import plain_rows
 
 from slackwater.algebra.expressions import Tree, name_of, parse_expr, text, type_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, Expr, Field, Schema
-from slackwater.engine.columns.types import arrow_type
-from slackwater.engine.expressions import evaluate
+from slackwater.engine import expressions
+from slackwater.engine.columns.arrays import arrow_type
 from slackwater.semantics.expressions import value_of
 from slackwater.semantics.rows import Row
 from slackwater.spark.planner.fused import chains, relational
@@ -34,7 +34,7 @@ def rich_expressions() -> Iterator[None]:
         for module in (chains, relational):
             stack.enter_context(mock.patch.object(module, "is_small", lambda tree, schema: True))
             stack.enter_context(mock.patch.object(module, "tree_of", rich_tree))
-        stack.enter_context(mock.patch.dict(evaluate.SPECIAL, {RICH: _rich}))
+        stack.enter_context(mock.patch.dict(expressions.SPECIAL, {RICH: _rich}))
         yield
 
 
@@ -58,10 +58,10 @@ def rich_tree(expr: Expr | Tree, schema: Schema) -> tuple[Any, ...]:
     return (RICH, text(tree.transform(spell)), kind, *inputs.items())
 
 
-def _rich(arguments: Sequence[Any], rows: evaluate.Columns) -> pa.Array:
+def _rich(arguments: Sequence[Any], rows: expressions.Columns) -> pa.Array:
     sql, kind, *inputs = arguments
     schema = Schema(tuple(Field(name, kind) for name, (_, kind) in inputs))
-    columns = [evaluate.evaluate(source, rows) for _, (source, _) in inputs]
+    columns = [expressions.evaluate(source, rows) for _, (source, _) in inputs]
     given = plain_rows(pa.record_batch(columns, schema.names)) if columns else [()] * len(rows)
     values = [value_of(Expr(sql, kind), schema, Row(row, 0)) for row in given]
     if kind == "double":  # the interpreter has a DECIMAL for FLOOR(x) * 1.0D

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from slackwater.algebra.nodes import Plan
+from slackwater.engine.chain import ChainKernel
 from slackwater.engine.columns.state import State
-from slackwater.engine.fused import Fused
 from slackwater.semantics.feeds import END_OF_TIME, Clock, Feed
 from slackwater.spark.planner.fused.chains import chain_of
 
@@ -38,10 +38,10 @@ def given_by(feed: Feed, flush: bool = True) -> list[Given]:
 
 def ran(plan: Plan, feed: Feed, stored: bool = True) -> Ran:
     """Return the output of a plan's kernel over a feed and a flush."""
-    return run(Fused(chain_of(plan)), given_by(feed), stored)
+    return run(ChainKernel(chain_of(plan)), given_by(feed), stored)
 
 
-def run(kernel: Fused, batches: Iterable[Given], stored: bool = True) -> Ran:
+def run(kernel: ChainKernel, batches: Iterable[Given], stored: bool = True) -> Ran:
     """Return the output of a kernel. With `stored`, the state is written and read again after every batch."""
     made, state = Ran(), kernel.init()
     names = kernel.chain.input.names

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.engine.chains import X, grouped, kernel, ticks, tuples, window
 from tests.engine.running import run
 
-from slackwater.engine.fused import Fused
+from slackwater.engine.chain import ChainKernel
 from slackwater.engine.plan import AggregateStep, Call, FilterStep
 from slackwater.errors import QueryError
 
@@ -67,7 +67,7 @@ def test_every_type_in_every_window(kind: str, column: str, data: st.DataObject)
 
 
 @lru_cache
-def all_calls(kind: str, column: str) -> Fused:
+def all_calls(kind: str, column: str) -> ChainKernel:
     """Return every function over one column."""
     options = {"known": {"ignore_nulls": True}, "distinct": {"distinct": True}, "": {}}
     parts = [name.partition(" ") for name in KNOWN]

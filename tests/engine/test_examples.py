@@ -14,7 +14,7 @@ from slackwater.app.testing.case import QueryCase
 from slackwater.app.testing.case_reader import read_cases
 from slackwater.app.testing.differences import differences
 from slackwater.app.testing.page import load_page
-from slackwater.engine.fused import Fused
+from slackwater.engine.chain import ChainKernel
 from slackwater.lang import bind_query, parse_script
 from slackwater.semantics import Answer, interpret
 from slackwater.semantics.feeds import Feed
@@ -41,7 +41,7 @@ ASIDE = ("sync", "late", "rejected")
 def answer_of(example: QueryCase) -> Answer:
     """Return the output of the kernel as an answer of the interpreter."""
     (feed,) = example.feeds.values()
-    found = run(Fused(chain_of(example.plan)), given_by(feed, example.flush))
+    found = run(ChainKernel(chain_of(example.plan)), given_by(feed, example.flush))
     columns = [schema_of(example.plan).reference(field) for field in schema_of(example.plan)]
     rows = [
         Result(dict(zip(columns, values, strict=True)), time, batch)

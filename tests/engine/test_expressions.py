@@ -13,8 +13,8 @@ from tests.engine.running import close, plain_rows
 
 from slackwater.algebra.expressions import parse_expr, type_expr
 from slackwater.algebra.schema import Field, Schema
-from slackwater.engine.columns.types import arrow_type
-from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.columns.arrays import arrow_type
+from slackwater.engine.expressions import evaluate
 from slackwater.errors import QueryError, RunError
 from slackwater.semantics.expressions import value_of
 from slackwater.semantics.rows import Row

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from tests.engine.chains import batch, every, grouped, kernel, ticks, tuples, window
 
-from slackwater.engine.columns.segments import FEW
-from slackwater.engine.columns.state import State
+from slackwater.engine.columns.state import FEW, State
 
 ROWS, BATCHES = 500, 20
 RANGE, KEYS, BEHIND = 700, 5, 90

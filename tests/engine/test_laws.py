@@ -15,9 +15,9 @@ from tests.law_cases import law_cases
 
 from slackwater.algebra.lengths import ONE_TUPLE, Kind, Length
 from slackwater.algebra.nodes import Frequency, Window, inputs, with_inputs
-from slackwater.engine.columns import segments
+from slackwater.engine.chain import ChainKernel
+from slackwater.engine.columns import state
 from slackwater.engine.columns.arrays import EARLIEST
-from slackwater.engine.fused import Fused
 from slackwater.semantics import Answer, Feed, interpret
 from slackwater.spark.planner.fused.chains import chain_of
 from slackwater.testing.plans import Case, Shape, seeded_cases
@@ -89,7 +89,7 @@ def apart(window: Window, every: Length, change: str) -> Frequency:
 @given(data=st.data())
 def test_any_cut_into_batches_gives_the_same_rows(data: st.DataObject):
     case = data.draw(seeded_cases(ANY))
-    kernel, batches = Fused(chain_of(case.plan)), given_by(the_feed(case))
+    kernel, batches = ChainKernel(chain_of(case.plan)), given_by(the_feed(case))
     once, again = run(kernel, batches), run(kernel, data.draw(cut(batches)))
     assert list(chain(*once.rows)) == list(chain(*again.rows))
 
@@ -112,12 +112,12 @@ def cut(draw: st.DrawFn, batches: list[Given]) -> list[Given]:
 @given(case=seeded_cases(ANY))
 def test_the_size_of_segments_does_not_matter(case: Case):
     whole = ran(case.plan, the_feed(case))
-    sizes = segments.MOST, segments.FEW
-    segments.MOST, segments.FEW = 3, 0
+    sizes = state.MOST, state.FEW
+    state.MOST, state.FEW = 3, 0
     try:
         assert ran(case.plan, the_feed(case)).rows == whole.rows
     finally:
-        segments.MOST, segments.FEW = sizes
+        state.MOST, state.FEW = sizes
 
 
 @LAW
@@ -125,8 +125,8 @@ def test_the_size_of_segments_does_not_matter(case: Case):
 def test_a_host_may_keep_every_piece_but_the_head_as_it_was_written(case: Case):
     states = ran(case.plan, the_feed(case), stored=False).states
     written: dict[str, bytes] = {}
-    for state in states:
-        pieces = {name: state.piece(name) for name in state.names()}
+    for each in states:
+        pieces = {name: each.piece(name) for name in each.names()}
         assert all(written.setdefault(name, piece) == piece for name, piece in pieces.items() if name != "head")
 
 
@@ -134,9 +134,9 @@ def test_a_host_may_keep_every_piece_but_the_head_as_it_was_written(case: Case):
 @given(case=seeded_cases(ANY))
 def test_a_step_leaves_the_state_before_it_alone(case: Case):
     """A batch may be run again from the same state, after a failure."""
-    kernel = Fused(chain_of(case.plan))
+    kernel = ChainKernel(chain_of(case.plan))
     states = run(kernel, given_by(the_feed(case)), stored=False).states
-    before = [{name: state.piece(name) for name in state.names()} for state in states]
-    for state, (rows, punctuation) in zip(states, given_by(the_feed(case))[1:], strict=False):
-        kernel.step(state, pa.RecordBatch.from_pylist(list(rows), kernel.chain.input.schema), punctuation)
-    assert before == [{name: state.piece(name) for name in state.names()} for state in states]
+    before = [{name: each.piece(name) for name in each.names()} for each in states]
+    for each, (rows, punctuation) in zip(states, given_by(the_feed(case))[1:], strict=False):
+        kernel.step(each, pa.RecordBatch.from_pylist(list(rows), kernel.chain.input.schema), punctuation)
+    assert before == [{name: each.piece(name) for name in each.names()} for each in states]

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slackwater.engine.columns import segments
-from slackwater.engine.columns.segments import Store
+from slackwater.engine.columns import state
+from slackwater.engine.columns.state import Store
 
 CLOCKS = st.lists(st.integers(0, 60), max_size=12)
 
 
 @pytest.fixture(autouse=True, scope="module")
 def small_segments():
-    most, segments.MOST = segments.MOST, 4
+    most, state.MOST = state.MOST, 4
     yield
-    segments.MOST = most
+    state.MOST = most
 
 
 def rows(clocks: list[int], first: int) -> pa.RecordBatch:
@@ -47,7 +47,7 @@ def test_rows_leave_by_the_clock_in_the_order_of_their_age(steps: list[tuple[lis
         waiting = [row for row in waiting if row[0] > upto]
         assert told(found) == left
         assert len(waiting) <= store.size <= 2 * len(waiting)
-        assert all(segment.size <= segments.MOST for segment in store.segments)
+        assert all(segment.size <= state.MOST for segment in store.segments)
 
 
 @given(st.lists(st.tuples(CLOCKS, st.sets(st.integers(0, 60))), max_size=10))
@@ -101,12 +101,12 @@ def test_a_segment_whose_next_row_is_far_ahead_is_not_read_again_and_again():
 
 def test_a_row_is_written_again_only_while_those_after_it_double():
     """1,024 batches of one row: each row is written about as often as 4 is halved, not 1,024 times."""
-    segments.MOST, small = 1 << 16, segments.MOST
+    state.MOST, small = 1 << 16, state.MOST
     store, written = Store("t"), 0
     for clock in range(1024):
         before = {segment.number for segment in store.segments}
         store = store.add(rows([clock], clock))
         written += sum(segment.size for segment in store.segments if segment.number not in before)
-    segments.MOST = small
+    state.MOST = small
     assert len(store.segments) <= 11
     assert written <= 11 * 1024

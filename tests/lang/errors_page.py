@@ -9,7 +9,7 @@ from slackwater.app.views import optimise_pipelines
 from slackwater.engine.plan import encode
 from slackwater.errors import QueryError, found_in
 from slackwater.lang import parse_script
-from slackwater.spark.operator.changes import changes_kernel_of
+from slackwater.spark.operator.kernel import changes_kernel_of
 from slackwater.spark.operator.writing import form_of
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.spark.planner.fused.split import split

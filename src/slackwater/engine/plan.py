@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from slackwater.engine.columns.types import arrow_type
+from slackwater.engine.columns.arrays import arrow_type
 
 Tree: TypeAlias = tuple[Any, ...]
 """An expression: ("column", "speed"), ("literal", 80, "int"), ("mark", "window_end"), (">", tree, tree)."""

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from slackwater.disorder.clock import EARLIEST, LATEST
 from slackwater.disorder.papers.inode import INode
 from slackwater.disorder.papers.record_store import REACH, SLOTS, RecordStore
-from slackwater.engine.columns.order import counted
+from slackwater.engine.columns.arrays import counted
 from slackwater.errors import InputError
 
 near = st.integers(-300, 2_000)

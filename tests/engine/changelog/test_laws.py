@@ -19,7 +19,7 @@ from tests.semantics.endings import ended
 from slackwater.algebra.lengths import Kind
 from slackwater.algebra.nodes import Mode, Scan, walk
 from slackwater.engine.changelog.kernel import ChangelogKernel
-from slackwater.engine.columns import segments
+from slackwater.engine.columns import state
 from slackwater.engine.columns.arrays import EARLIEST
 from slackwater.errors import QueryError
 from slackwater.semantics import Answer, Feed, interpret
@@ -179,12 +179,12 @@ def test_any_cut_into_batches_gives_the_same_changelog(data: st.DataObject):
 @given(case=st.one_of(*KINDS.values()))
 def test_the_size_of_segments_does_not_matter(case: Case):
     whole = told(ran(case.plan, case.feeds))
-    sizes = segments.MOST, segments.FEW
-    segments.MOST, segments.FEW = 3, 0
+    sizes = state.MOST, state.FEW
+    state.MOST, state.FEW = 3, 0
     try:
         assert told(ran(case.plan, case.feeds)) == whole
     finally:
-        segments.MOST, segments.FEW = sizes
+        state.MOST, state.FEW = sizes
 
 
 @FEW

@@ -7,8 +7,7 @@ import pytest
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import encode
 from slackwater.lang import bind_query
-from slackwater.spark.operator.changes import changes_kernel_of
-from slackwater.spark.operator.kernel import RESULT, kernel_of
+from slackwater.spark.operator.kernel import RESULT, changes_kernel_of, kernel_of
 from slackwater.spark.operator.writing import DEFAULT
 from slackwater.spark.planner.fused.chains import chain_of
 from slackwater.spark.planner.fused.changelog import changes_of

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 from tests.engine.chains import COLUMNS, batch, grouped, tuples, window
 
-from slackwater.engine.columns.segments import MOST
-from slackwater.engine.fused import Fused
+from slackwater.engine.chain import ChainKernel
+from slackwater.engine.columns.state import MOST
 from slackwater.engine.plan import Chain, Input, encode
 from slackwater.errors import RunError
 from slackwater.spark.operator.blobs import by_bucket, in_large_batches, ipc, read, read_all
@@ -91,7 +91,7 @@ def made(number: int, size: int) -> pa.RecordBatch:
 
 def test_only_what_is_new_is_written_however_large_the_window_is():
     store, size, written = Store(), MOST, []
-    kernel = Fused(Chain(Input(COLUMNS, "ts"), STEPS))
+    kernel = ChainKernel(Chain(Input(COLUMNS, "ts"), STEPS))
     state = kernel.init()
     for number in range(6):
         given, watermark = made(number, size), (number + 1) * size

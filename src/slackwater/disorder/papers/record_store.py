@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from slackwater.disorder.clock import EARLIEST, LATEST, Times
 from slackwater.disorder.papers.inode import INode, PNode, RowColumns, joined
-from slackwater.engine.columns.order import counted
+from slackwater.engine.columns.arrays import counted
 from slackwater.errors import InputError
 
 SLOTS = 128

@@ -20,12 +20,20 @@ import pyarrow as pa
 from slackwater.engine.changelog.living import CODE, STRUCTURES, LivingTuples, Members, with_code
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.changelog.timeline import NOTHING, Results, Sent, Shown, Stretches, Timeline, best
-from slackwater.engine.columns.arrays import LATEST, Bools, Ints, table, valid
+from slackwater.engine.columns.arrays import (
+    LATEST,
+    Bools,
+    Ints,
+    firsts,
+    known_type,
+    last_of_each,
+    sorted_within,
+    table,
+    valid,
+)
 from slackwater.engine.columns.keys import Codes, dense, normal
-from slackwater.engine.columns.order import firsts, last_of_each, sorted_within
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.columns.types import known_type
-from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.expressions import evaluate
 from slackwater.engine.numbers.tally import ROWS, Tally, tally
 from slackwater.engine.operators.calls import Calls, DistinctValues, EndValue, ExtremeValue, ValueSource
 from slackwater.engine.operators.extremes import comparable

@@ -1,7 +1,7 @@
 """Chains with final answers as inputs of a tree, and windows at boundaries that are read together.
 
 A subquery with a window and an aggregate yields a stream: its rows live for ever, or, at boundaries, until the next.
-They are never retracted, so the operators of EMIT FINAL (`engine/compile.py`) compute them.
+They are never retracted, so the operators of EMIT FINAL (`engine/chain.py`) compute them.
 
 Windows at boundaries that are read together are a *meeting*: each is evaluated wherever another one is. An extent ends
 by itself. A window of the last n rows does not: it has an answer at every boundary that the punctuation has passed, and
@@ -17,14 +17,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from slackwater.engine.chain import Compiled, compiled
 from slackwater.engine.changelog.inputs import Taken
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Ints, moments
-from slackwater.engine.columns.order import firsts, stable
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Ints, firsts, moments, stable, type_name
 from slackwater.engine.columns.rows import CAME, Rows
 from slackwater.engine.columns.state import Memory, State
-from slackwater.engine.columns.types import type_name
-from slackwater.engine.compile import Compiled, compiled
 from slackwater.engine.operators.hold import enter_rows
 from slackwater.engine.operators.instants import spread
 from slackwater.engine.operators.steps import RowWise, Span

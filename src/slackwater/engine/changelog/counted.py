@@ -30,9 +30,21 @@ from slackwater.engine.changelog.living import (
     with_code,
 )
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, located, of_tuples, together
-from slackwater.engine.columns.arrays import LATEST, NO_INTS, Bools, Index, Ints, column, scattered, table
+from slackwater.engine.columns.arrays import (
+    LATEST,
+    NO_INTS,
+    Bools,
+    Index,
+    Ints,
+    bounds,
+    column,
+    counted,
+    firsts,
+    positions,
+    scattered,
+    table,
+)
 from slackwater.engine.columns.keys import Codes, Parts, normal, numbered_within
-from slackwater.engine.columns.order import bounds, counted, firsts, positions
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import NUMBERED, WindowStep

@@ -45,9 +45,23 @@ from slackwater.engine.changelog.log import (
     reorder,
     together,
 )
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, NO_INTS, Bools, Index, Ints, column, ints, picked, valid
+from slackwater.engine.columns.arrays import (
+    EARLIEST,
+    LATEST,
+    NO_INTS,
+    Bools,
+    Index,
+    Ints,
+    bounds,
+    column,
+    counted,
+    firsts,
+    ints,
+    picked,
+    stable,
+    valid,
+)
 from slackwater.engine.columns.keys import Codes, normal, ranked
-from slackwater.engine.columns.order import bounds, counted, firsts, stable
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.hold import RowHold, enter_rows
 from slackwater.engine.operators.steps import Span

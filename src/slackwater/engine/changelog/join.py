@@ -22,12 +22,11 @@ from slackwater.engine.changelog.living import (
     with_code,
 )
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
-from slackwater.engine.columns.arrays import Bools, Ints, column, picked, true, valid
+from slackwater.engine.columns.arrays import Bools, Ints, column, picked, positions, sorted_within, true, valid
 from slackwater.engine.columns.keys import Codes, normal
-from slackwater.engine.columns.order import positions, sorted_within
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.columns.state import Memory
-from slackwater.engine.expressions.evaluate import evaluate, unified
+from slackwater.engine.expressions import evaluate, unified
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import JoinLogs
 

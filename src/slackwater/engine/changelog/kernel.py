@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from slackwater.engine.chain import PUNCTUATION
 from slackwater.engine.changelog.chained import SETTLED, ChainReader, meeting_name
 from slackwater.engine.changelog.inputs import HandedReader, InputReader, Taken, Waiting
 from slackwater.engine.changelog.log import TupleLog, compressed, of_tuples
@@ -25,7 +26,6 @@ from slackwater.engine.changelog.operators import Operators, check
 from slackwater.engine.changelog.profiles import check_profile, check_upserts, written
 from slackwater.engine.columns.arrays import EARLIEST, LATEST
 from slackwater.engine.columns.state import Memory, State
-from slackwater.engine.fused import PUNCTUATION
 from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import Chained, EnginePlan, Node, Piped, Source, children, meeting_of
 

@@ -17,8 +17,7 @@ import pyarrow as pa
 
 from slackwater.engine.changelog.log import Tuples, locate
 from slackwater.engine.columns.arrays import EARLIEST, Bools, Ints, column, picked, table
-from slackwater.engine.columns.segments import OpenStore, Store, aligned
-from slackwater.engine.columns.state import Memory
+from slackwater.engine.columns.state import Memory, OpenStore, Store, aligned
 from slackwater.engine.operators.steps import Span
 
 

@@ -17,9 +17,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import NO_INTS, Bools, Index, Ints, joined, picked, stacked, table
+from slackwater.engine.columns.arrays import (
+    NO_INTS,
+    Bools,
+    Index,
+    Ints,
+    ascending,
+    joined,
+    picked,
+    stable,
+    stacked,
+    table,
+)
 from slackwater.engine.columns.keys import dense, normal, numbered_within
-from slackwater.engine.columns.order import ascending, stable
 from slackwater.engine.columns.rows import Rows
 
 

@@ -15,9 +15,8 @@ import pyarrow as pa
 from slackwater.engine.changelog.living import STRUCTURES, LivingTuples, Members, with_code
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.changelog.timeline import NOTHING, Results, Sent, Shown, Stretches, Timeline
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, table
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, firsts, last_of_each, stable, table
 from slackwater.engine.columns.keys import Codes, normal
-from slackwater.engine.columns.order import firsts, last_of_each, stable
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.steps import Span
 

@@ -19,11 +19,10 @@ from slackwater.engine.changelog.inputs import OrderedStream, ReadAt, placed
 from slackwater.engine.changelog.join import Joined
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, of_tuples, together
 from slackwater.engine.changelog.minus import Without
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, table, true
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, arrow_type, table, true
 from slackwater.engine.columns.rows import ROW_TIME
 from slackwater.engine.columns.state import Memory, State
-from slackwater.engine.columns.types import arrow_type
-from slackwater.engine.expressions.evaluate import evaluate, marks_of
+from slackwater.engine.expressions import evaluate, marks_of
 from slackwater.engine.operators.steps import Span, project_items
 from slackwater.engine.plan import (
     NUMBERED,

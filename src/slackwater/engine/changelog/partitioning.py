@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from slackwater.engine.columns.rows import ROW_NUMBER
-from slackwater.engine.expressions.evaluate import marks_of
+from slackwater.engine.expressions import marks_of
 from slackwater.engine.plan import (
     AggregateStep,
     Chained,

@@ -18,9 +18,19 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.changelog.living import Members
-from slackwater.engine.columns.arrays import EARLIEST, Bools, Index, Ints, joined, valid
+from slackwater.engine.columns.arrays import (
+    EARLIEST,
+    Bools,
+    Index,
+    Ints,
+    bounds,
+    counted,
+    firsts,
+    joined,
+    sorted_within,
+    valid,
+)
 from slackwater.engine.columns.keys import dense, normal
-from slackwater.engine.columns.order import bounds, counted, firsts, sorted_within
 from slackwater.engine.columns.state import Memory
 
 NOTHING = EARLIEST

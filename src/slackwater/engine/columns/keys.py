@@ -11,8 +11,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.engine.columns.arrays import LATEST, Bools, Index, Ints, ints, joined, scattered, valid
-from slackwater.engine.columns.order import bounds, counted, firsts
+from slackwater.engine.columns.arrays import (
+    LATEST,
+    Bools,
+    Index,
+    Ints,
+    bounds,
+    counted,
+    firsts,
+    ints,
+    joined,
+    scattered,
+    valid,
+)
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.numbers.limbs import Floats
 

@@ -1,7 +1,7 @@
 """The aggregate calls of a query: what each is read from, for windows and for changelogs alike.
 
 COUNT, SUM, AVG, STDDEV and VARIANCE are read from sums (`engine/numbers`), the other functions from an extreme, an end
-or the distinct values of a group. `source_of` is the table of functions. Windows (`aggregates.py`) and EMIT CHANGES
+or the distinct values of a group. `source_of` is the table of functions. Windows (`groups.py`) and EMIT CHANGES
 (`changelog/aggregate.py`) have one structure for each kind of source.
 """
 
@@ -12,12 +12,10 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import NO_INTS
+from slackwater.engine.columns.arrays import NO_INTS, known_type
 from slackwater.engine.columns.rows import Rows
-from slackwater.engine.columns.types import known_type
-from slackwater.engine.expressions.evaluate import evaluate
-from slackwater.engine.numbers.finish import FUNCTIONS, finished
-from slackwater.engine.numbers.tally import ROWS, Argument, Tally
+from slackwater.engine.expressions import evaluate
+from slackwater.engine.numbers.tally import FUNCTIONS, ROWS, Argument, Tally, finished
 from slackwater.engine.plan import Call, Tree
 from slackwater.errors import QueryError
 

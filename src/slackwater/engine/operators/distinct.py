@@ -10,9 +10,22 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, NO_INTS, Bools, Ints, column, joined, picked, valid
+from slackwater.engine.columns.arrays import (
+    EARLIEST,
+    NO_INTS,
+    Bools,
+    Ints,
+    column,
+    counted,
+    firsts,
+    joined,
+    picked,
+    positions,
+    sorted_within,
+    stable,
+    valid,
+)
 from slackwater.engine.columns.keys import dense, normal
-from slackwater.engine.columns.order import counted, firsts, positions, sorted_within, stable
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import DistinctValues
 from slackwater.engine.operators.entries import AT, CODE, ENTER, EXIT, ExitClock, Points, Shelf

@@ -9,8 +9,18 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Bools, Ints, column, joined, picked, scattered, valid
-from slackwater.engine.columns.order import counted, firsts, in_sequence
+from slackwater.engine.columns.arrays import (
+    Bools,
+    Ints,
+    column,
+    counted,
+    firsts,
+    in_sequence,
+    joined,
+    picked,
+    scattered,
+    valid,
+)
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import EndValue
 from slackwater.engine.operators.entries import (

@@ -14,10 +14,23 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, column, picked, table
-from slackwater.engine.columns.order import ascending, bounds, counted, firsts, positions, sorted_within
-from slackwater.engine.columns.segments import OpenStore, Store, Wanted, aligned
-from slackwater.engine.columns.state import Memory
+from slackwater.engine.columns.arrays import (
+    EARLIEST,
+    LATEST,
+    Bools,
+    Index,
+    Ints,
+    ascending,
+    bounds,
+    column,
+    counted,
+    firsts,
+    picked,
+    positions,
+    sorted_within,
+    table,
+)
+from slackwater.engine.columns.state import Memory, OpenStore, Store, Wanted, aligned
 
 CODE, ENTER, EXIT, PART = "code", "enter", "exit", "part"
 AT = "at"

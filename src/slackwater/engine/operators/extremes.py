@@ -12,9 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Bools, Index, Ints, ints, joined, picked, scattered, table, valid
+from slackwater.engine.columns.arrays import Bools, Index, Ints, counted, ints, joined, picked, scattered, table, valid
 from slackwater.engine.columns.keys import dense, from_ordinals, ordinals, ranked
-from slackwater.engine.columns.order import counted
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import ExtremeValue
 from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, runs_of

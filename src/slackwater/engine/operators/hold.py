@@ -17,8 +17,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, ints, picked, valid
-from slackwater.engine.columns.order import in_sequence
+from slackwater.engine.columns.arrays import EARLIEST, LATEST, Ints, in_sequence, ints, picked, valid
 from slackwater.engine.columns.rows import CAME, ROW_NUMBER, TIME, Rows, after, ordering, packed, unpacked
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.entries import ARRIVAL, POSITION

@@ -9,14 +9,25 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, LATEST, Bools, Index, Ints, column, scattered, table, true
+from slackwater.engine.columns.arrays import (
+    EARLIEST,
+    LATEST,
+    Bools,
+    Index,
+    Ints,
+    arrow_type,
+    column,
+    firsts,
+    known_type,
+    scattered,
+    sorted_within,
+    table,
+    true,
+)
 from slackwater.engine.columns.keys import Parts, dense, normal, ranked
-from slackwater.engine.columns.order import firsts, sorted_within
 from slackwater.engine.columns.rows import INSTANT, ROW_NUMBER, TIME, Rows, after, caused, packed, unordered, unpacked
-from slackwater.engine.columns.segments import OpenStore
-from slackwater.engine.columns.state import Memory
-from slackwater.engine.columns.types import arrow_type, known_type
-from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.columns.state import Memory, OpenStore
+from slackwater.engine.expressions import evaluate
 from slackwater.engine.plan import FilterStep, FrequencyStep, NamedTree, ProjectStep, Step
 
 

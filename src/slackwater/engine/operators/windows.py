@@ -15,12 +15,23 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import EARLIEST, Index, Ints, column, picked, scattered
+from slackwater.engine.columns.arrays import (
+    EARLIEST,
+    NO_INTS,
+    Bools,
+    Index,
+    Ints,
+    column,
+    counted,
+    in_sequence,
+    picked,
+    scattered,
+    stable,
+)
 from slackwater.engine.columns.keys import Parts, dense, normal, ranked
-from slackwater.engine.columns.order import counted, in_sequence
-from slackwater.engine.columns.rows import ROW_NUMBER, Rows
-from slackwater.engine.columns.segments import aligned
-from slackwater.engine.columns.state import Memory
+from slackwater.engine.columns.rows import ROW_NUMBER, Rows, packed, unpacked
+from slackwater.engine.columns.state import Memory, aligned
+from slackwater.engine.numbers.tally import ROWS
 from slackwater.engine.operators.entries import (
     ARRIVAL,
     ENTER,
@@ -29,18 +40,25 @@ from slackwater.engine.operators.entries import (
     ExitClock,
     Merge,
     Points,
+    Shelf,
     base,
     dense_store,
+    part_of,
 )
-from slackwater.engine.operators.groups import Grouping
+from slackwater.engine.operators.groups import SUMS, Fresh, Grouping
 from slackwater.engine.operators.instants import (
+    AtBoundaries,
+    AtExtents,
+    AtRows,
     Schedule,
-    WindowRelation,
-    emit_groups,
+    Scheduled,
+    changes,
+    counting,
     mark_instants,
     order_by_instant,
+    repeated,
+    spread,
 )
-from slackwater.engine.operators.schedules import AtBoundaries, AtExtents, AtRows, Scheduled, counting
 from slackwater.engine.operators.steps import Below, Span, apply_steps, below
 from slackwater.engine.plan import AggregateStep, Step, WindowStep
 
@@ -156,7 +174,27 @@ class WindowGroups:
                 name: waited(memory, waiting + name, each, some.schedule, aggregates.merger(name))
                 for name, each in fresh.items()
             }
-        return emit_groups(memory, self.grouping, some.schedule, known, fresh), span
+        return self._emit(memory, some.schedule, known, fresh), span
+
+    def _emit(self, memory: Memory, schedule: Schedule, known: Bools, fresh: Fresh) -> Rows:
+        """Return the result rows of the instants of a batch; `known` says which codes had entries before the batch."""
+        groups, aggregates, clock = self.grouping.groups, self.grouping.aggregates, schedule.clock
+        parts = groups.parts(memory)
+        gone = aggregates.expire(memory, clock)
+        points = changes(schedule, np.flatnonzero(known), parts, gone, fresh[SUMS])
+        sums, others = aggregates.step(memory, clock, gone, fresh, points, groups.keys.size(memory))
+        keys = groups.keys.columns(memory)
+        groups.trim(memory, clock.now)
+        if not len(points):
+            return self.grouping.nothing(mark_instants(schedule, NO_INTS, NO_INTS))
+        place, ordinal = repeated(schedule, points, parts, sums[ROWS], _ranks(keys, points.code))
+        order = stable(schedule.order(ordinal))
+        place, ordinal = place[order], ordinal[order]
+        code = points.code[place]
+        calls = [column.take(pa.array(place)) for column in aggregates.calls.columns(sums, others)]
+        part = dense(keys[: len(self.grouping.by)])[0][code] if self.grouping.by else np.zeros(len(code), np.int64)
+        instants = mark_instants(schedule, ordinal, part)
+        return self.grouping.result([key.take(pa.array(code)) for key in keys], calls, instants)
 
 
 class WindowRows:
@@ -172,21 +210,39 @@ class WindowRows:
         self.placed = self.waits or window.whole
         ranks = self.waits or (isinstance(self.when, AtBoundaries) and not window.whole)
         self.by = window.by if ranks else ()
-        self.relation = WindowRelation(f"{name}.rows")
 
     def step(self, memory: Memory, rows: Rows, span: Span) -> tuple[Rows, Span]:
         given = with_places(memory, self.name, rows) if self.placed else Rows(rows.batch, rows.time)
         left, some = entering(self.inner, self.when.step(memory, rows, span), given)
         marks = {name: mark for name, mark in left.rows.marks.items() if name != TIME}
         marks |= {f"by.{name}": normal(left.column(name)) for name in self.by}
-        kept = Rows(left.rows.batch, left.rows.time, marks)
-        fresh = self.relation.entries(base(np.zeros(len(kept), np.int64), some.enter, some.exits, some.part), kept)
+        kept = packed(Rows(left.rows.batch, left.rows.time, marks))
+        fresh = base(np.zeros(len(left.rows), np.int64), some.enter, some.exits, some.part)
+        names = [*fresh.schema.names, *kept.schema.names]
+        fresh = pa.RecordBatch.from_arrays([*fresh.columns, *kept.columns], names=names)
         if self.waits:
             fresh = waited(memory, f"{self.name}.waiting", fresh, some.schedule)
-        out, ordinal = self.relation.step(memory, some.schedule, fresh)
+        out, ordinal = self._repeated(memory, some.schedule, fresh)
         part, line = self._parts(out), self._sequence(out)
         order = line[order_by_instant(some.schedule.order(ordinal[line]), part[line])]
         return mark_instants(some.schedule, ordinal[order], part[order]).holding(out.at(order).batch), span
+
+    def _repeated(self, memory: Memory, schedule: Schedule, new: pa.RecordBatch) -> tuple[Rows, Ints]:
+        """Return each row once for every instant whose window contains it, with the instant's ordinal.
+
+        The rows are in sequence order. Kept: the rows that are in the window of a later instant.
+        """
+        shelf = Shelf(memory, f"{self.name}.rows", schedule.clock)
+        stored = [name for name in new.schema.names if name != ENTER]
+        every = aligned([piece.select(stored) for piece in shelf.with_new(new)])
+        enter = np.full(every.num_rows, EARLIEST)
+        enter[every.num_rows - new.num_rows :] = column(new, ENTER)
+        first, end = schedule.bounds(part_of(every), every.num_rows)
+        start = np.clip(enter, first, end)
+        stop = np.clip(schedule.clock.exits(every), start, end)
+        place, ordinal = spread(start, stop - start)
+        shelf.put(shelf.live(new), new)
+        return unpacked(picked(every, place)), ordinal
 
     def _sequence(self, out: Rows) -> Index:
         """Return the sequence order of rows. Without places they are in order already, except for parts."""
@@ -231,3 +287,15 @@ def with_places(memory: Memory, name: str, rows: Rows) -> Rows:
         position = pa.array(memory.next(f"{name}.position", len(rows)))
         arrival = pa.array(np.zeros(len(rows), np.int64))
     return Rows(rows.batch, rows.time, {ARRIVAL: arrival, POSITION: position, TIME: pa.array(rows.time)})
+
+
+def _ranks(keys: list[pa.Array], code: Ints) -> Ints:
+    """Return for each code in `code` the rank of its key among the keys of these codes; 0 for other codes."""
+    if not keys:
+        return np.zeros(1, np.int64)
+    rank = np.zeros(len(keys[0]), np.int64)
+    used = np.zeros(len(rank), np.bool_)
+    used[code] = True
+    places = np.flatnonzero(used)
+    rank[places] = ranked([key.take(pa.array(places)) for key in keys])
+    return rank

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
+from slackwater.engine.chain import BATCH, PLACE
 from slackwater.engine.changelog.log import BLOB
-from slackwater.engine.fused import BATCH, PLACE
 from slackwater.spark.batches import current_batch
 
 BUCKET = "__bucket"

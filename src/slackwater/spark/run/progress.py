@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from slackwater.spark.io.rejects import EXAMPLE, MALFORMED, REJECTED, UNTIMED
-from slackwater.spark.operator.changes import count_refused
 from slackwater.spark.operator.host import COUNTED as OUTPUTS
+from slackwater.spark.operator.kernel import count_refused
 from slackwater.spark.shim.workers import is_connect
 from slackwater.spark.watermark.accounts import number_control, stream_of
 from slackwater.spark.watermark.control import READ

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 from tests.engine.running import Given, Ran, plain_rows, through_bytes
 
+from slackwater.engine.chain import ChainKernel
 from slackwater.engine.columns.state import State
-from slackwater.engine.fused import Fused
 from slackwater.engine.plan import Chain
 from slackwater.spark.operator.blobs import BUCKETS, with_places
 from slackwater.spark.operator.handing import hash_rows, split_by_bucket
@@ -22,7 +22,7 @@ PARTS = 3
 def run_in_stages(chain: Chain, found: Stages, batches: Sequence[Given]) -> Ran:
     """Return the output of the stages. The batches of a bucket come in reverse order; states go through bytes."""
     chain = replace(chain, cuts=found.cuts)
-    kernels = [Fused(chain, number) for number in range(len(found.cuts) + 1)]
+    kernels = [ChainKernel(chain, number) for number in range(len(found.cuts) + 1)]
     states: list[dict[int, State]] = [{} for _ in kernels]
     made = Ran()
     for number, (rows, punctuation) in enumerate(batches):

@@ -29,12 +29,12 @@ from tests.spark.planner.fused.test_functions import answer, rows
 from slackwater.algebra.nodes import Plan, Scan, walk
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Field, Schema
+from slackwater.engine.chain import ChainKernel
 from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.log import handed_rows, of_tuples
+from slackwater.engine.columns.arrays import arrow_type, type_name
 from slackwater.engine.columns.rows import COLUMN
 from slackwater.engine.columns.state import State
-from slackwater.engine.columns.types import arrow_type, type_name
-from slackwater.engine.fused import Fused
 from slackwater.engine.plan import Chain, Compute, EnginePlan, Input, Node, Over
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query, parse_script
@@ -98,7 +98,7 @@ def written(text: str) -> str:
 
 def run_around(chain: Chain, batches: list[Given]) -> Ran:
     """Return the output of the stages of a chain; the interpreter computes the columns between them."""
-    kernels = [Fused(chain, number) for number in range(len(chain.cuts) + 1)]
+    kernels = [ChainKernel(chain, number) for number in range(len(chain.cuts) + 1)]
     states: list[State] = [kernel.init() for kernel in kernels]
     made = Ran()
     for given_rows, punctuation in batches:

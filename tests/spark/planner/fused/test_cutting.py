@@ -19,7 +19,7 @@ from tests.spark.conformance import Punctuations, _plain, _written
 from tests.spark.planner.fused.staged import run_in_stages
 
 from slackwater.algebra.nodes import Plan
-from slackwater.engine.fused import Fused
+from slackwater.engine.chain import ChainKernel
 from slackwater.lang import bind_query, parse_script
 from slackwater.rewrite import rewrite
 from slackwater.semantics import Feed, FeedBatch, interpret
@@ -82,8 +82,8 @@ def bound(text: str) -> Plan:
     return bind_query(text.replace("RATES", RATES), CATALOG)
 
 
-def chain(text: str) -> Fused:
-    return Fused(chain_of(bound(text)))
+def chain(text: str) -> ChainKernel:
+    return ChainKernel(chain_of(bound(text)))
 
 
 @pytest.mark.parametrize("name", CHAINS)
@@ -135,11 +135,11 @@ def test_random_plans_answer_in_stages_as_in_one_kernel(seed: int, rewritten: bo
         same(run_in_stages(kernel.chain, found, batches), run(kernel, batches), found)
 
 
-def a_chain(seed: int, rewritten: bool) -> tuple[Case, Fused, Stages]:
+def a_chain(seed: int, rewritten: bool) -> tuple[Case, ChainKernel, Stages]:
     """Return the first random plan, from this seed on, that is cut."""
     for each in count(seed):
         case = seeded_case(each, NESTED)
-        kernel = Fused(chain_of(rewrite(case.plan).plan if rewritten else case.plan))
+        kernel = ChainKernel(chain_of(rewrite(case.plan).plan if rewritten else case.plan))
         found = cut_stages(kernel.chain)
         if found.cuts:
             return case, kernel, found

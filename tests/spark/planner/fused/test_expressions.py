@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 from slackwater.algebra.expressions import parse_expr, type_expr
 from slackwater.algebra.schema import Field, Schema
-from slackwater.engine.columns.types import arrow_type
-from slackwater.engine.expressions.evaluate import evaluate
+from slackwater.engine.columns.arrays import arrow_type
+from slackwater.engine.expressions import evaluate
 from slackwater.errors import QueryError
 from slackwater.spark.planner.fused.expressions import is_small, tree_of
 

@@ -13,7 +13,7 @@ from tests.engine.rich import rich_expressions
 from tests.engine.running import Given, given_by, run
 from tests.law_cases import law_cases
 
-from slackwater.engine.fused import Fused
+from slackwater.engine.chain import ChainKernel
 from slackwater.lang import bind_query
 from slackwater.rewrite import rewrite
 from slackwater.spark.planner.fused.chains import chain_of
@@ -58,7 +58,7 @@ def test_each_part_by_itself_gives_its_own_rows(kind: str, data: st.DataObject, 
     case: Case = data.draw(seeded_cases(KINDS[kind]))
     plan = rewrite(case.plan).plan if rewritten else case.plan
     with rich_expressions():
-        kernel = Fused(chain_of(plan))
+        kernel = ChainKernel(chain_of(plan))
         columns = partitioning(kernel.chain).columns
         ((_, feed),) = case.feeds.items()
         batches = [*given_by(feed, flush=False), ((), FAR)]

@@ -39,7 +39,6 @@ from slackwater.engine.plan import (
 from slackwater.engine.plan import walk as walk_tree
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKET
-from slackwater.spark.operator.changes import ChangesKernel, changes_kernel_of, output_of
 from slackwater.spark.operator.entry import Entry, types_in
 from slackwater.spark.operator.host import (
     HostInput,
@@ -53,7 +52,7 @@ from slackwater.spark.operator.host import (
     result_rows_by_bucket,
     run_kernel,
 )
-from slackwater.spark.operator.kernel import RESULT
+from slackwater.spark.operator.kernel import RESULT, HostedChangelog, changes_kernel_of, output_of
 from slackwater.spark.operator.operator import END
 from slackwater.spark.operator.writing import DEFAULT, Form, profile_schema, to_profile
 from slackwater.spark.planner.fused.after import After, finish
@@ -106,7 +105,7 @@ def _finish_and_write(rows: DataFrame, after: After, plan: Plan, form: Form) -> 
 
 def _run(
     divided: Split, streams: Inputs, reads: Reads, form: Form | None, wanted: tuple[str, ...]
-) -> tuple[ChangesKernel, DataFrame]:
+) -> tuple[HostedChangelog, DataFrame]:
     """Return the kernel of the topmost operator, and its outputs as blobs."""
     rows = {entry.scan.stream: entry.rows(streams, reads) for entry in divided.entries}
     core = divided.with_types({name: types_in(each) for name, each in rows.items()}).core
@@ -273,7 +272,7 @@ def _describe_buckets(divided: Split, by: Buckets) -> Partitioning:
     return Partitioning(columns, "no operator needs rows of two of them together")
 
 
-def _kernel_without_spark(divided: Split, form: Form | None) -> ChangesKernel:
+def _kernel_without_spark(divided: Split, form: Form | None) -> HostedChangelog:
     """Return the kernel of a changelog; columns that only Spark can type have another type."""
     return changes_kernel_of(_engine_plan(with_stand_ins(divided.core))[0], form)
 

@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame
 
 from slackwater.algebra.nodes import Emit, Join, Minus, Plan, Scan, Union, emits_changes, walk
 from slackwater.algebra.properties.columns import schema_of
+from slackwater.engine.chain import EVENT_TIME
 from slackwater.engine.columns.rows import COLUMN
-from slackwater.engine.fused import EVENT_TIME
 from slackwater.engine.plan import Chain, Compute, decode, encode
 from slackwater.errors import QueryError
 from slackwater.spark.operator.entry import types_in

@@ -12,7 +12,7 @@ from typing import Any
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.instants import instants_of
-from slackwater.engine.expressions.evaluate import marks_of
+from slackwater.engine.expressions import marks_of
 from slackwater.engine.plan import (
     NUMBERED,
     AggregateStep,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeGuard
 
-from slackwater.engine.expressions.evaluate import marks_of
+from slackwater.engine.expressions import marks_of
 from slackwater.engine.plan import (
     ROW_WISE,
     AggregateStep,

@@ -20,8 +20,8 @@ from slackwater.algebra.expressions import Tree, column_node, name_of, parse_exp
 from slackwater.algebra.nodes import Item, Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field
-from slackwater.spark.operator.changes import COMPUTED
 from slackwater.spark.operator.entry import Entry
+from slackwater.spark.operator.kernel import COMPUTED
 from slackwater.spark.planner.fused.after import After, after_of
 from slackwater.spark.planner.fused.chains import ASKED, STAND_IN
 from slackwater.spark.planner.fused.expressions import is_small, may_fail

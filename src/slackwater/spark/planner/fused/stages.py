@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from slackwater.engine.chain import Border, at_every_row, compiled, not_in_one
+from slackwater.engine.columns.arrays import type_name
 from slackwater.engine.columns.rows import ROW_NUMBER, ordering
-from slackwater.engine.columns.types import type_name
-from slackwater.engine.compile import Border, at_every_row, compiled, not_in_one
 from slackwater.engine.plan import (
     ROW_WISE,
     AggregateStep,

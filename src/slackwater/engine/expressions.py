@@ -20,9 +20,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.engine.columns.arrays import valid
+from slackwater.engine.columns.arrays import arrow_type, valid
 from slackwater.engine.columns.keys import ordinals
-from slackwater.engine.columns.types import arrow_type
 from slackwater.engine.plan import Tree
 from slackwater.errors import QueryError, RunError
 

@@ -1,1 +1,0 @@
-"""Expressions between two operators of the engine, over whole columns."""
