@@ -77,6 +77,11 @@ EXPRESSIONS = [
     "ANY_VALUE(i)",
     "FIRST(i)",
     "LAST(s)",
+    "MIN_BY(s, i)",
+    "MAX_BY(price, s)",
+    "BIT_AND(i)",
+    "BIT_OR(b)",
+    "BIT_XOR(i)",
 ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, reduce
+from operator import and_, or_, xor
 from typing import Any
 
 import pytest
@@ -75,6 +76,44 @@ def all_calls(kind: str, column: str) -> ChainKernel:
     return kernel(WINDOWS[kind], AggregateStep((), calls), columns=(("x", column), ("ts", "timestamp")))
 
 
+Pair = tuple[Any, int | None]
+PAIRED: dict[str, tuple[tuple[Any, ...], Callable[[list[Pair]], Any]]] = {
+    "max_by": ((X, ("column", "y")), lambda pairs: beside(max, pairs)),
+    "min_by": ((X, ("column", "y")), lambda pairs: beside(min, pairs)),
+    "bit_and": ((X,), lambda pairs: bitwise(and_, pairs)),
+    "bit_or": ((X,), lambda pairs: bitwise(or_, pairs)),
+    "bit_xor": ((X,), lambda pairs: bitwise(xor, pairs)),
+}
+
+
+def beside(most: Callable[..., Pair], pairs: list[Pair]) -> int | None:
+    """Return the number beside the extreme; of equal ones the greatest, or least, number, NULL before all others."""
+    known = [pair for pair in pairs if pair[0] is not None]
+    return most(known, key=lambda pair: (pair[0], pair[1] is not None, pair[1] or 0))[1] if known else None
+
+
+def bitwise(operator: Callable[[int, int], int], pairs: list[Pair]) -> int | None:
+    numbers = [number for _, number in pairs if number is not None]
+    return reduce(operator, numbers) if numbers else None
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+@pytest.mark.parametrize("column", TYPES)
+@settings(max_examples=8, deadline=None)
+@given(data=st.data())
+def test_numbers_beside_any_type_and_their_bits(kind: str, column: str, data: st.DataObject):
+    numbers = st.none() | st.sampled_from([0, 1, -1, 6, 2**62, -(2**63)])
+    pairs = data.draw(st.lists(st.tuples(st.none() | TYPES[column], numbers), min_size=1, max_size=12))
+    rows = [{"y": y, "x": x, "ts": time} for time, (y, x) in enumerate(pairs)]
+    cuts = data.draw(st.integers(1, 5))
+    batches = [(tuple(rows[start : start + cuts]), start + cuts) for start in range(0, len(rows), cuts)]
+    calls = tuple(Call(name, name, arguments) for name, (arguments, _) in PAIRED.items())
+    columns = (("x", "bigint"), ("y", column), ("ts", "timestamp"))
+    found = run(kernel(WINDOWS[kind], AggregateStep((), calls), columns=columns), [*batches, ((), 2**63 - 1)])
+    wanted = [tuple(brute(held) for _, brute in PAIRED.values()) for held in windows(kind, pairs)]
+    assert [row[0] for each in found.rows for row in each] == wanted
+
+
 @given(st.lists(st.tuples(st.none() | st.integers(0, 2), st.none() | st.sampled_from("ab")), min_size=1, max_size=10))
 @settings(max_examples=25, deadline=None)
 def test_distinct_over_several_columns_counts_pairs_without_null(pairs: list[tuple[Any, Any]]):
@@ -102,6 +141,7 @@ CALLS = ("avg", "sum", "count", "stddev_samp", "var_samp")
 NUMBERED = (">", ("mark", "row_number"), ("literal", 3, "int"))
 REFUSED: dict[str, Callable[[], object]] = {
     "SW-354": lambda: kernel(window(tuples(3)), grouped("percentile")),
+    "SW-354: bit_and of double": lambda: kernel(window(tuples(3)), grouped("bit_and")),
     "SW-355": lambda: kernel(window(tuples(3)), FilterStep(NUMBERED), grouped("sum")),
     "SW-356": lambda: kernel(grouped("sum")),
     "SW-350": lambda: kernel(columns=(("a", "map<int,int>"), ("ts", "timestamp"))),

@@ -358,7 +358,7 @@ def reuse_views(d: Draw) -> Case:
     where = d.maybe("WHERE " + d.where())
     times = d.number(1, 3)
     calls = d.calls(count=3)
-    asked = d.one(", ".join(call.strip() for call in calls.split(",")[:1]), calls)
+    asked = d.one(f"{calls.partition(' AS a0')[0]} AS a0", calls)
     name = asked.split(" AS ")[0]
     items = d.one(f"id, {asked}", f"{asked}, id + 1 AS next", f"{name} AS z, id")
     shapes = [

@@ -53,6 +53,10 @@ EXPECTED = {
     "MIN_BY(w, v)": 2,
     "MIN_BY(v, 0)": None,
     "MAX_BY(v, 0)": 4.0,
+    "MAX_BY(v, w) FILTER (WHERE v > 1)": 4.0,
+    "BIT_AND(w)": 0,
+    "BIT_OR(w)": 3,
+    "BIT_XOR(w)": 1,
     "COLLECT_LIST(w)": (1, 3, 1, 2),
     "SUM(v) FILTER (WHERE w > 1)": 0.5,
 }

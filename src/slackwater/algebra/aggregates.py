@@ -9,6 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlglot import exp
+from sqlglot.dialects.spark import Spark
+
+ARGUMENT = "argument"
+"""Stands for the type of the first argument."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,13 +22,13 @@ class AggregateFunction:
     fused: str
     """Its name in the engine (`source_of` in `engine/operators/calls.py`)."""
     skips_nulls: bool = False
-    """A row that FILTER leaves out is like a row whose value is NULL."""
+    """A row that FILTER leaves out is like a row whose value is NULL; of MIN_BY and MAX_BY, whose second value is."""
     unordered: bool = False
     """The result does not depend on the order of the rows."""
     mergeable: bool = False
     """The result can be computed by merging the results of consecutive parts."""
     type: str = ""
-    """The type of the result, if sqlglot does not know it or not as Spark has it."""
+    """The type of the result, or ARGUMENT, if sqlglot does not know it or not as Spark has it."""
 
 
 AGGREGATES: dict[type[exp.Expr], AggregateFunction] = {
@@ -43,6 +47,11 @@ AGGREGATES: dict[type[exp.Expr], AggregateFunction] = {
     exp.VariancePop: AggregateFunction("var_pop"),
     exp.LogicalAnd: AggregateFunction("bool_and"),
     exp.LogicalOr: AggregateFunction("bool_or"),
+    exp.ArgMin: AggregateFunction("min_by", skips_nulls=True, type=ARGUMENT),
+    exp.ArgMax: AggregateFunction("max_by", skips_nulls=True, type=ARGUMENT),
+    exp.BitwiseAndAgg: AggregateFunction("bit_and", skips_nulls=True),
+    exp.BitwiseOrAgg: AggregateFunction("bit_or", skips_nulls=True),
+    exp.BitwiseXorAgg: AggregateFunction("bit_xor", skips_nulls=True),
 }
 """The aggregate functions that the engine computes, too."""
 
@@ -50,5 +59,9 @@ FUSED: dict[type[exp.Expr], str] = {kind: known.fused for kind, known in AGGREGA
 SKIPPING_NULLS = tuple(kind for kind, known in AGGREGATES.items() if known.skips_nulls)
 UNORDERED = tuple(kind for kind, known in AGGREGATES.items() if known.unordered)
 MERGEABLE = tuple(kind for kind, known in AGGREGATES.items() if known.mergeable)
-TYPES = {kind: {"returns": exp.DataType.build(known.type)} for kind, known in AGGREGATES.items() if known.type}
+TYPES = {
+    kind: Spark.EXPRESSION_METADATA[exp.Max] if known.type == ARGUMENT else {"returns": exp.DataType.build(known.type)}
+    for kind, known in AGGREGATES.items()
+    if known.type
+}
 """How sqlglot is told the types of results."""

@@ -14,7 +14,8 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import partial
+from functools import partial, reduce
+from operator import and_, or_, xor
 from typing import Any, Self
 
 from sqlglot import exp
@@ -225,6 +226,23 @@ class Logic(Fold):
 
 
 @dataclass(slots=True)
+class Bits(Fold):
+    """BIT_AND, BIT_OR or BIT_XOR of the values that are not NULL."""
+
+    operator: Callable[[int, int], int]
+    seen: list[int] = field(default_factory=list)
+
+    def add(self, *values: Value) -> None:
+        self.seen += [value for value in values if value is not None]
+
+    def merge(self, later: Bits) -> None:
+        self.seen += later.seen
+
+    def result(self) -> Value:
+        return reduce(self.operator, self.seen) if self.seen else None
+
+
+@dataclass(slots=True)
 class Listed(Fold):
     """COLLECT_LIST: the values that are not NULL, in sequence order."""
 
@@ -297,6 +315,9 @@ FOLDS: dict[type, Callable[[], Fold]] = {
     exp.VariancePop: partial(Deviation, besides=0, root=False),
     exp.LogicalAnd: Logic,
     exp.LogicalOr: partial(Logic, False),
+    exp.BitwiseAndAgg: partial(Bits, and_),
+    exp.BitwiseOrAgg: partial(Bits, or_),
+    exp.BitwiseXorAgg: partial(Bits, xor),
     exp.ArrayAgg: Listed,
 }
 

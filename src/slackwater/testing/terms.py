@@ -22,8 +22,11 @@ SCALARS = {
     "string": ("{}", "{}", "UPPER({})", "CONCAT({}, '!')"),
 }
 CALLS = {
-    "int": ("COUNT({})", "SUM({})", "AVG({})", "MIN({})", "MAX({})", "STDDEV({})", "LAST({})", "COUNT(DISTINCT {})"),
-    "double": ("SUM({})", "AVG({})", "MAX({})", "FIRST({})"),
+    "int": (
+        *("COUNT({})", "SUM({})", "AVG({})", "MIN({})", "MAX({})", "STDDEV({})", "LAST({})", "COUNT(DISTINCT {})"),
+        *("MAX_BY({}, {} % 3)", "BIT_XOR({})"),
+    ),
+    "double": ("SUM({})", "AVG({})", "MAX({})", "FIRST({})", "MIN_BY({}, ABS({}))"),
     "string": ("COUNT(DISTINCT {})", "MIN({})", "LAST({})", "COUNT({})"),
 }
 ORDERED = ("FIRST({})", "LAST({})")

@@ -33,7 +33,18 @@ from slackwater.testing.terms import Terms, expression
 
 UNARY = ("filter", "project", "aggregate", "distinct")
 BINARY = ("union", "minus", "join")
-CALLS = ("SUM(v)", "COUNT(*)", "MAX(v)", "MIN(v)", "COUNT(DISTINCT v)", "COUNT(v)", "FIRST(v)", "LAST(v)")
+CALLS = (
+    "SUM(v)",
+    "COUNT(*)",
+    "MAX(v)",
+    "MIN(v)",
+    "COUNT(DISTINCT v)",
+    "COUNT(v)",
+    "FIRST(v)",
+    "LAST(v)",
+    "MAX_BY(v, id)",
+    "BIT_XOR(v)",
+)
 
 
 def compositions(most: int = 4, max_rows: int = 10) -> st.SearchStrategy[Case]:

@@ -33,6 +33,8 @@ CALLS = (
     "COUNT(DISTINCT v), COUNT(DISTINCT name, v)",
     "BOOL_AND(v > 1), BOOL_OR(v > 1)",
     "FIRST(v), LAST(name), ANY_VALUE(v), FIRST(x) IGNORE NULLS, LAST(v) IGNORE NULLS",
+    "MAX_BY(v, x), MIN_BY(name, v), MAX_BY(x, name), MIN_BY(d, v), MAX_BY(day, x)",
+    "BIT_AND(v), BIT_OR(v), BIT_XOR(v - 3)",
     "MAX(v + k), SUM(CASE WHEN v > 1 THEN x ELSE 0 END)",
 )
 

@@ -53,9 +53,9 @@ SLIDE, CHANGES = "RANGE and SLIDE", "EMIT CHANGES"
             "SELECT year(ts) AS y, PERCENTILE(v, 0.5) AS p FROM Readings [RANGE 1 hour SLIDE 1 hour] GROUP BY year(ts)",
         ),
         (
-            "SELECT MAX_BY(v, ts) AS x FROM Readings [RANGE 5 TUPLES]",
+            "SELECT MEDIAN(v) AS x FROM Readings [RANGE 5 TUPLES]",
             (SLIDE,),
-            "SELECT MAX_BY(v, ts) AS x FROM Readings [RANGE 5 seconds SLIDE 5 seconds]",
+            "SELECT MEDIAN(v) AS x FROM Readings [RANGE 5 seconds SLIDE 5 seconds]",
         ),
         (
             "SELECT a.v FROM Readings AS a [RANGE 5 TUPLES], Events AS b [RANGE 5 TUPLES] WHERE a.id = b.id",
@@ -63,7 +63,7 @@ SLIDE, CHANGES = "RANGE and SLIDE", "EMIT CHANGES"
             "SELECT a.v FROM Readings AS a [RANGE 5 TUPLES], Events AS b WHERE a.id = b.id EMIT CHANGES",
         ),
         ("SELECT PERCENTILE(v, 0.5) AS p FROM Edits EMIT CHANGES", (), None),
-        ("SELECT MAX_BY(v, row_number) AS n FROM Readings [RANGE 5 seconds]", (), None),
+        ("SELECT MEDIAN(row_number) AS n FROM Readings [RANGE 5 seconds]", (), None),
     ],
 )
 def test_a_hint_names_only_what_helps(text: str, helps: tuple[str, ...], followed: str | None):

@@ -190,12 +190,13 @@ class GroupMembers:
 
         Of equal extremes, the one that ends last decides.
         """
-        known = self.known(source.argument)
         if isinstance(source, EndValue):
+            known = self.known(source.argument)
             number = self.members.column(NUMBER).to_numpy()
             return known if source.skips else np.ones_like(known), [number if source.last else ~number]
-        values, rank = self.members.column(source.argument), np.zeros(len(known), np.int64)
-        rank[known] = comparable(values.drop_null() if values.null_count else values, source.least)[0]
+        values, known = source.compared(self.members.column)
+        rank = np.zeros(len(known), np.int64)
+        rank[known] = comparable(values if known.all() else values.filter(pa.array(known)), source.least)[0]
         return known, [rank, self.members.end]
 
     def _chosen(self, some: Bools, keys: list[Ints]) -> tuple[Ints, Ints]:

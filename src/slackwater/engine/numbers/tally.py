@@ -2,7 +2,7 @@
 
 A tally has counts, and limbs of sums and of sums of squares. A column that would be all zeros is left out. `3.nan`
 counts the NaNs of argument 3 and `3.null` its NULLs; `3.0` and `3.-1` are limbs of its sum, `3^.0` is a limb of its sum
-of squares.
+of squares, `3&.5` counts its values with bit 5.
 """
 
 from __future__ import annotations
@@ -42,11 +42,12 @@ Tally = dict[str, Ints]
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A column that is counted, and summed or squared if a call over it needs that."""
+    """A column that is counted, and summed, squared or counted bit by bit if a call over it needs that."""
 
     name: str
     summed: bool = False
     squared: bool = False
+    bits: bool = False
 
 
 def tally(rows: pa.RecordBatch, arguments: Sequence[Argument]) -> Tally:
@@ -63,6 +64,8 @@ def tally(rows: pa.RecordBatch, arguments: Sequence[Argument]) -> Tally:
             added[f"{number}.null"] = (~valid(column)).astype(np.int64)
         if argument.summed:
             _numbers(added, number, column, argument.squared)
+        if argument.bits:
+            _bits(added, number, column)
     return added
 
 
@@ -73,8 +76,7 @@ def _numbers(added: Tally, number: int, column: pa.Array, squared: bool) -> None
         values = _finite(added, number, _filled(column.cast(pa.float64())))
         _limbs(added, f"{number}", of_floats(values))
     else:
-        whole = ints(pc.fill_null(column, 0) if column.null_count else column)
-        _limbs(added, f"{number}", of_integers(whole))
+        _limbs(added, f"{number}", of_integers(_whole(column)))
     if squared:
         values = _finite({}, number, _filled(column.cast(pa.float64())))
         huge = np.abs(values) > HUGE
@@ -82,6 +84,16 @@ def _numbers(added: Tally, number: int, column: pa.Array, squared: bool) -> None
             added[f"{number}.huge"] = huge.astype(np.int64)
             values = np.where(huge, 0.0, values)
         _limbs(added, f"{number}^", of_squares(values))
+
+
+def _bits(added: Tally, number: int, column: pa.Array) -> None:
+    whole = _whole(column)
+    seen = int(np.bitwise_or.reduce(whole, initial=0))
+    _limbs(added, f"{number}&", {k: (whole >> k) & 1 for k in range(64) if (seen >> k) & 1})
+
+
+def _whole(column: pa.Array) -> Ints:
+    return ints(pc.fill_null(column, 0) if column.null_count else column)
 
 
 def _filled(column: pa.Array) -> Floats:
@@ -188,6 +200,16 @@ def _deviation(sums: Tally, number: int, kind: pa.DataType, count: Ints, besides
     return pa.array(np.where(np.logical_or.reduce(unknown), np.nan, value), mask=few)
 
 
+def _bitwise(
+    sums: Tally, number: int, kind: pa.DataType, count: Ints, is_set: Callable[[Ints, Ints], Bools]
+) -> pa.Array:
+    """Return BIT_AND, BIT_OR or BIT_XOR: which bits are set, from the number of values that have each."""
+    found = np.zeros(len(count), np.int64)
+    for k, ones in limbs_of(sums, f"{number}&").items():
+        found |= is_set(ones, count).astype(np.int64) << k
+    return pa.array(found, mask=count == 0).cast(kind)
+
+
 def _special(sums: Tally, number: int, value: Floats) -> Floats:
     """Return the value, NaN if the window has a NaN or both infinities, or an infinity if it has one."""
     up, down, nan = (_has(sums, number, name, len(value)) for name in ("inf", "-inf", "nan"))
@@ -208,4 +230,7 @@ FUNCTIONS: dict[str, Callable[..., pa.Array]] = {
     "stddev_pop": partial(_deviation, besides=0, root=True),
     "var_samp": partial(_deviation, besides=1, root=False),
     "var_pop": partial(_deviation, besides=0, root=False),
+    "bit_and": partial(_bitwise, is_set=lambda ones, count: ones == count),
+    "bit_or": partial(_bitwise, is_set=lambda ones, count: ones > 0),
+    "bit_xor": partial(_bitwise, is_set=lambda ones, count: ones % 2 == 1),
 }

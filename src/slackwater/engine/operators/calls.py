@@ -11,8 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from slackwater.engine.columns.arrays import NO_INTS, known_type
+from slackwater.engine.columns.arrays import NO_INTS, Bools, known_type, type_name, valid
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.expressions import evaluate
 from slackwater.engine.numbers.tally import FUNCTIONS, ROWS, Argument, Tally, finished
@@ -22,14 +23,30 @@ from slackwater.errors import QueryError
 
 @dataclass(frozen=True, slots=True)
 class ExtremeValue:
-    """The greatest (or, with `least`, the least) value of a column. NULLs are ignored."""
+    """The greatest (or, with `least`, the least) value of a column. NULLs are ignored.
+
+    With `by`, the value of the row in which that column is greatest; of equal ones the greatest value.
+    """
 
     argument: str
     least: bool
+    by: str | None = None
 
     @property
     def name(self) -> str:
-        return f"{'min' if self.least else 'max'}.{self.argument}"
+        return f"{'min' if self.least else 'max'}.{self.argument}" + (f".{self.by}" if self.by else "")
+
+    def compared(self, column: Callable[[str], pa.Array]) -> tuple[pa.Array, Bools]:
+        """Return what is compared, of columns by name, and a mask of the rows that count. A pair begins with `by`."""
+        values = column(self.argument)
+        if self.by is None:
+            return values, valid(values)
+        by = column(self.by)
+        return pa.StructArray.from_arrays([by, values], ["by", "value"]), valid(by)
+
+    def result(self, compared: pa.Array) -> pa.Array:
+        """Return the values of what was compared."""
+        return compared if self.by is None else pc.struct_field(compared, "value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +75,7 @@ class DistinctValues:
 
 ValueSource = ExtremeValue | EndValue | DistinctValues
 SQUARED = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
+BITWISE = ("bit_and", "bit_or", "bit_xor")
 
 
 def source_of(call: Call, given: Sequence[str]) -> ValueSource | None:
@@ -69,6 +87,8 @@ def source_of(call: Call, given: Sequence[str]) -> ValueSource | None:
             return ExtremeValue(given[0], least=True)
         case "max" | "bool_or", _:
             return ExtremeValue(given[0], least=False)
+        case "min_by" | "max_by" as function, False:
+            return ExtremeValue(given[0], function == "min_by", given[1])
         case function, True:
             raise not_here(f"{function}(DISTINCT ...)")
         case "first" | "last" as function, _:
@@ -82,7 +102,8 @@ def not_here(what: str) -> QueryError:
     return QueryError(
         "SW-354",
         f"{what} cannot be computed in the fused operator",
-        expected="count, count(distinct), sum, avg, min, max, bool_and, bool_or, first, last, stddev, variance",
+        expected="count, count(distinct), sum, avg, min, max, min_by, max_by, bool_and, bool_or, bit_and, bit_or, "
+        "bit_xor, first, last, stddev, variance",
         hint="use another aggregate, or compute it over what this query yields",
     )
 
@@ -144,8 +165,15 @@ class Calls:
         kind = self._kinds[name]
         if function != "count" and pa.types.is_string(kind):
             raise not_here(f"{function} of text")
+        if function in BITWISE and not pa.types.is_integer(kind):
+            raise not_here(f"{function} of {type_name(kind)}")
         known = self.counted.get(name, Argument(name))
-        self.counted[name] = Argument(name, known.summed or function != "count", known.squared or function in SQUARED)
+        self.counted[name] = Argument(
+            name,
+            summed=known.summed or function not in ("count", *BITWISE),
+            squared=known.squared or function in SQUARED,
+            bits=known.bits or function in BITWISE,
+        )
         place = list(self.counted).index(name)
         return lambda sums, others: finished(function, sums, place, kind)
 

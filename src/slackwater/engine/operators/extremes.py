@@ -1,4 +1,4 @@
-"""MIN and MAX over windows, of any type that has an order.
+"""MIN and MAX over windows, of any type that has an order; MIN_BY and MAX_BY, which compare pairs.
 
 Kept: the entries of each group that are larger than all later ones (the monotone queue of sliding maxima); no other
 entry can be the maximum of a later window. The maximum of a range of entries is computed from the maxima of all ranges
@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.columns.arrays import Bools, Index, Ints, counted, ints, joined, picked, scattered, table, valid
-from slackwater.engine.columns.keys import dense, from_ordinals, ordinals, ranked
+from slackwater.engine.columns.arrays import Bools, Index, Ints, counted, ints, joined, picked, scattered, table
+from slackwater.engine.columns.keys import dense, from_ordinals, normal, ordinals, ranked
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import ExtremeValue
 from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, runs_of
@@ -28,9 +28,9 @@ class Extremes:
         self.name, self.source, self.mixed = name, source, mixed
 
     def entries(self, base: pa.RecordBatch, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Return entries of the rows whose argument is not NULL."""
-        values = rows.column(self.source.argument)
-        return picked(base.append_column(VALUE, values), valid(values))
+        """Return entries of the rows that count."""
+        values, known = self.source.compared(rows.column)
+        return picked(base.append_column(VALUE, values), known)
 
     def merged(self, entries: pa.RecordBatch) -> pa.RecordBatch:
         """Return the extreme of the entries that enter and leave together."""
@@ -51,7 +51,7 @@ class Extremes:
         found = None
         if len(points):
             low, high = layout.windows(points)
-            found = back(greatest(line, low, high), high > low)
+            found = self.source.result(back(greatest(line, low, high), high > low))
         live = shelf.live(new)
         shelf.put(live & _standing(layout, line, live), new)
         return found
@@ -94,9 +94,10 @@ def comparable(values: pa.Array, least: bool) -> tuple[Ints, Callable[[Ints, Boo
         return _turned(ordinals(values), least), lambda found, known: _floats(_turned(found, least), known).cast(kind)
     if pa.types.is_integer(kind) or pa.types.is_timestamp(kind):
         return _turned(ints(values), least), lambda found, known: _whole(_turned(found, least), known, kind)
-    code, first = dense([values])
+    columns = [normal(each) for each in values.flatten()] if pa.types.is_struct(kind) else [values]
+    code, first = dense(columns)
     once = values.take(pa.array(first))
-    rank = ranked([once])
+    rank = ranked([column.take(pa.array(first)) for column in columns])
     in_order = once.take(pa.array(scattered(np.arange(len(rank)), rank)))
 
     def back(found: Ints, known: Bools) -> pa.Array:

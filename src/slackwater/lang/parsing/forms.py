@@ -55,8 +55,8 @@ def normalise(node: Tree) -> Tree:
 
 
 def _filtered(call: Tree, condition: Tree) -> Tree:
-    """Turn AVG(x) FILTER (WHERE c) into AVG(CASE WHEN c THEN x END)."""
-    counted = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.this]
+    """Turn AVG(x) FILTER (WHERE c) into AVG(CASE WHEN c THEN x END), for MAX_BY(x, y) with y."""
+    counted = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.args.get("expression", call.this)]
     value = exp.Literal.number(1) if isinstance(counted[0], exp.Star) else counted[0].copy()
     counted[0].replace(exp.Case(ifs=[exp.If(this=condition, true=value)]))
     return call

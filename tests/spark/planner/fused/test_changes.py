@@ -31,7 +31,7 @@ from slackwater.testing.streams import make_feeds
 
 SECOND = 1_000_000
 QUERIES = {
-    "grouped aggregate": """SELECT kind, COUNT(*) AS n, MAX(v) AS top
+    "grouped aggregate": """SELECT kind, COUNT(*) AS n, MAX(v) AS top, MIN_BY(id, x) AS low, BIT_OR(v) AS bits
         FROM Readings [RANGE 5 seconds] GROUP BY kind EMIT CHANGES""",
     "join": """SELECT r.id, r.v, p.v AS pulse FROM Readings [RANGE 20 seconds] AS r, Pulses [RANGE 30 seconds] AS p
         WHERE r.id = p.id EMIT CHANGES""",

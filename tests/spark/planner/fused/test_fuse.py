@@ -25,7 +25,8 @@ KINDS = {
     "windows at every row": {
         "time": "SELECT id, COUNT(*) AS n, SUM(v) AS total, AVG(x) AS mean, row_time "
         "FROM Readings [RANGE 5 seconds] WHERE v > 0 OR id = 1 GROUP BY id HAVING COUNT(*) > 1",
-        "tuples": "SELECT id, MAX(v) - MIN(v) AS spread, COUNT(DISTINCT kind) AS kinds FROM Readings "
+        "tuples": "SELECT id, MAX(v) - MIN(v) AS spread, COUNT(DISTINCT kind) AS kinds, MAX_BY(kind, x) AS of, "
+        "BIT_AND(v) AS bits FROM Readings "
         "[RANGE 3 TUPLES, FREQUENCY 1 TUPLE PARTITIONED BY id] GROUP BY id",
         "numbers": "SELECT kind, v, row_number FROM Readings [RANGE 3 TUPLES] WHERE v > 0",
     },
@@ -109,7 +110,7 @@ def test_a_batch_dataframe_is_answered_as_a_whole(spark):
             "SYNC",
         ),
         ("SELECT R.id FROM Readings R [RANGE 5 seconds], Events E [RANGE 5 seconds] WHERE R.id = E.id", "two streams"),
-        ("SELECT MAX_BY(id, v) FROM Readings [RANGE 5 TUPLES]", "max_by"),
+        ("SELECT MEDIAN(v) FROM Readings [RANGE 5 TUPLES]", "median"),
         ("SELECT soundex(kind) AS s, MAX(v) FROM Readings [RANGE 5 TUPLES] GROUP BY soundex(kind)", None),
         ("SELECT MAX(v) FROM Readings [RANGE 5 TUPLES]", None),
     ],

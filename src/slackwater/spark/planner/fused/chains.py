@@ -46,7 +46,7 @@ from slackwater.spark.planner.fused.instants import ROW_NUMBER, step_with_bounds
 
 ASKED = "#q"
 """The names of columns that Spark computes between two operators begin with this."""
-STAND_IN = "double"
+STAND_IN = "bigint"
 """The type of a column that only Spark can type, to see whether a plan can run."""
 
 
@@ -189,13 +189,18 @@ def _named_trees(items: tuple[ops.Item, ...], names: Sequence[str], here: Schema
 
 def call_of(item: ops.Item, here: Schema) -> Call:
     """Return the call of an aggregate function."""
-    tree = parse_expr(item.expr.sql)
-    ignore_nulls = isinstance(tree, exp.IgnoreNulls)
-    tree = tree.this if ignore_nulls else tree
+    tree = bare_call(item)
     if type(tree) not in FUSED:
         raise QueryError("SW-354", f"'{text(tree)}' cannot be computed in the fused operator", hint="use another")
     distinct = isinstance(tree.this, exp.Distinct)
+    ignore_nulls = isinstance(parse_expr(item.expr.sql), exp.IgnoreNulls)
     return Call(item.name, FUSED[type(tree)], _arguments(tree, here), item.expr.type, distinct, ignore_nulls)
+
+
+def bare_call(item: ops.Item) -> Tree:
+    """Return a call of an aggregate function without IGNORE NULLS."""
+    tree = parse_expr(item.expr.sql)
+    return tree.this if isinstance(tree, exp.IgnoreNulls) else tree
 
 
 def _arguments(tree: Tree, here: Schema) -> tuple[Any, ...]:
@@ -239,8 +244,8 @@ class SparkColumns:
             case ops.Project(items=items):
                 return replace(plan, items=tuple(map(self._take_from_item, items)))
             case ops.Aggregate(group=group, aggregates=aggregates):
-                own, calls = (tuple(map(self._take_from_item, items)) for items in (group, aggregates))
-                return replace(plan, group=own, aggregates=calls)
+                calls = (self._take_from_item(item) if type(bare_call(item)) in FUSED else item for item in aggregates)
+                return replace(plan, group=tuple(map(self._take_from_item, group)), aggregates=tuple(calls))
         return plan
 
     def _take_from_item(self, item: ops.Item) -> ops.Item:
