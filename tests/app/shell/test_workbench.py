@@ -175,7 +175,7 @@ CATALOG = parse_script(
         ("CREATE S", ["SINK", "STREAM"]),
         ("SELECT sp", ["speed"]),
         ("SELECT more, pr", ["price"]),
-        ("SELECT x FROM Totals WHERE m", ["MAX(", "MIN(", "more"]),
+        ("SELECT x FROM Totals WHERE m", ["MAX(", "MAX_BY(", "MIN(", "MIN_BY(", "more"]),
         ("SELECT x FROM Traffic GROUP BY s", ["segment", "speed"]),
         ("SELECT x FROM Traffic [RANGE 5 SEC", ["SECONDS"]),
         ("SELECT x FROM Traffic [RANGE 5 SECONDS S", ["SKEW", "SLACK", "SLIDE"]),
