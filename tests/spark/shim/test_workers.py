@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
+from slackwater.spark.shim import workers
 from slackwater.spark.shim.shipping import make_package
-from slackwater.spark.shim.workers import ask_workers
+from slackwater.spark.shim.workers import BRIEF, ask_workers
 
 pytestmark = pytest.mark.long
 
@@ -25,6 +27,22 @@ def test_workers_can_import_what_runs_on_them_and_name_what_they_lack(spark):
     assert [each.lacking for each in ask_workers(spark)] == [()]
     (poor,) = ask_workers(spark, ("numpy", "no_such_tide"))
     assert (poor.lacking, poor.version) == (("no_such_tide",), sys.version_info[:2])
+
+
+def test_workers_start_beside_the_first_plan_but_not_in_a_brief_session(spark, request):
+    request.addfinalizer(lambda: spark.conf.set(BRIEF, "false"))
+    context = spark.sparkContext
+
+    def start(brief: str) -> list[threading.Thread]:
+        spark.conf.set(BRIEF, brief)
+        workers._require.__wrapped__(context.applicationId, context.master, context.pythonExec)
+        return [each for each in threading.enumerate() if each.name == "slackwater-workers"]
+
+    assert start("true") == []
+    before = set(context.statusTracker().getJobIdsForGroup())
+    (thread,) = start("false")
+    thread.join(60)
+    assert set(context.statusTracker().getJobIdsForGroup()) > before
 
 
 def test_the_package_is_imported_from_the_file_that_workers_get(tmp_path: Path):
