@@ -59,15 +59,6 @@ def valid(column: pa.Array) -> Bools:
     return known
 
 
-def where(mask: pa.Array, column: pa.Array) -> pa.Array:
-    """Return the column with NULL where the mask is not true.
-
-    >>> where(pa.array([True, False]), pa.array([1, 2])).to_pylist()
-    [1, None]
-    """
-    return pc.if_else(mask, column, pa.scalar(None, column.type))
-
-
 def true(column: pa.Array) -> Bools:
     """Return a mask of the rows for which a condition is true, neither false nor NULL.
 

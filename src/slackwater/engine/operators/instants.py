@@ -1,8 +1,12 @@
-"""When windows are evaluated: every n rows, at rows whose time is a multiple of f, or at boundaries of time.
+"""Instants: when windows are evaluated, where the result of a group changes, and the result rows of each instant.
 
-A schedule is made for each batch. It says for each row the first instant whose window contains it, and when it leaves.
-CSQL's jump_to (algorithms 1 to 3) is the clock's `now`, the least exit of any later instant: a row that leaves by then
-is in no later window and is not kept, whichever of RANGE and FREQUENCY is larger.
+Windows are evaluated every n rows, at rows whose time is a multiple of f, or at boundaries of time. A schedule is made
+for each batch. It says for each row the first instant whose window contains it, and when it leaves. CSQL's jump_to
+(algorithms 1 to 3) is the clock's `now`, the least exit of any later instant: a row that leaves by then is in no later
+window and is not kept, whichever of RANGE and FREQUENCY is larger.
+
+Instants have ordinals. Between two changes of a group its result stays the same, so it is computed once and repeated
+for every instant up to the next change. An instant with an empty window yields no row.
 """
 
 from __future__ import annotations
@@ -54,10 +58,6 @@ class Schedule:
     marks: Callable[[Ints], Rows]
     disjoint: bool = False
     """Whether windows do not overlap: an entry is only in the window of the instant at which it enters."""
-
-    @property
-    def any(self) -> bool:
-        return bool(np.any(np.asarray(self.end) > np.asarray(self.first)))
 
     def bounds(self, part: Ints | None, size: int) -> tuple[Ints, Ints]:
         """Return the first ordinal and the end for entries of these parts."""
@@ -270,8 +270,6 @@ def _itself(ordinal: Ints) -> Ints:
 def nothing_at(ordinal: Ints) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(ordinal)], names=[""])
 
-
-# The points at which the result of a group changes, and the result rows of each instant.
 
 MOST = 1 << 28
 """The most result rows of a batch. With a larger value, a batch may take more memory of the worker before it fails."""
