@@ -228,6 +228,10 @@ CHANGELOGS = {
         concat(a.kind, b.v) AS id FROM (INNER [RANGE 3 TUPLES] GROUP BY id) AS a [RANGE 2 TUPLES], Pulses
         [RANGE 9 seconds] AS b WHERE substring(a.kind, 2) = substring(CAST(b.v AS STRING), 2) AND b.v > a.n) AS q
         [RANGE 3 TUPLES] GROUP BY id""",
+    "the last of pairs, with a column that may fail": """SELECT id, SUM(n) AS n FROM (SELECT q.id,
+        SUM(floor(6 / (q.w - 1))) AS n FROM (SELECT r.id, p.v AS w FROM Readings [RANGE 30 seconds] AS r, Pulses
+        [RANGE 30 seconds] AS p WHERE r.id = p.id AND p.v > 1) AS q [RANGE 5 TUPLES] GROUP BY q.id) AS P
+        [FREQUENCY 2 TUPLES] GROUP BY id""",
     "three of the last rows, by columns of pairs, twice": """SELECT id, COUNT(*) AS n FROM (SELECT a.id FROM
         (INNER [RANGE 3 TUPLES] GROUP BY id) AS a [RANGE 2 TUPLES], Pulses [RANGE 9 seconds] AS b, Readings
         [RANGE 4 TUPLES] AS c WHERE a.id = b.id AND a.n < b.v AND substring(a.kind, b.id) = substring(c.kind, b.id) AND

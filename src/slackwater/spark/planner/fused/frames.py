@@ -126,9 +126,9 @@ def rewrite(tree: Tree, below: Frame, *, protected: bool = False) -> Tree:
     if isinstance(tree, exp.Column):
         place = below.place(name_of(tree))
         return tree.copy() if place is None else _node(below.refs[place])
-    origin = origin_of(tree, below) or _origin_in_subquery(tree, below)
-    if origin is not None and (not _may_fail(origin) or (below.guards[origin.source].exact and not protected)):
-        return _ask(origin, below)
+    for origin in (origin_of(tree, below), _origin_in_subquery(tree, below)):
+        if origin is not None and (not _may_fail(origin) or (below.guards[origin.source].exact and not protected)):
+            return _ask(origin, below)
     return replace_operands(tree, lambda each: rewrite(each, below, protected=protected or isinstance(tree, LAZY)))
 
 
