@@ -35,9 +35,9 @@ CATALOG = parse_script(f"CREATE STREAM S ({SCHEMA}) USING parquet OPTIONS (path 
 UTC = pa.timestamp("us", "UTC")
 START = 1_700_000_000_000_000
 WARM = 3
-"""So many first batches of a query do not count."""
+"""The number of first batches of a query that do not count."""
 COMPARED = 10
-"""The batches of each run that is compared with another."""
+"""The number of batches of each compared run."""
 OVERLAPS = {1: (60, 60), 10: (60, 6), 60: (60, 1)}
 SLACK = "SLACK 10000"
 """Holds the rows of a second."""

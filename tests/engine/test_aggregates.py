@@ -127,6 +127,26 @@ def test_distinct_over_several_columns_counts_pairs_without_null(pairs: list[tup
     assert [row[0][0] for row in found.rows[0]] == wanted
 
 
+@pytest.mark.parametrize("cuts", [1, 2, 3])
+def test_the_number_beside_an_extreme_has_one_sign_of_zero_however_rows_come(cuts: int):
+    pairs = [(0.0, 1.0), (-0.0, 1.0), (0.0, -0.0)]
+    rows = [{"x": x, "y": y, "ts": time} for time, (x, y) in enumerate(pairs)]
+    call = AggregateStep((), (Call("m", "max_by", (X, ("column", "y"))),))
+    columns = (("x", "double"), ("y", "double"), ("ts", "timestamp"))
+    batches = [(tuple(rows[start : start + cuts]), start + cuts) for start in range(0, 3, cuts)]
+    found = run(kernel(window(tuples(5)), call, columns=columns), batches)
+    assert [repr(row[0][0]) for each in found.rows for row in each] == ["0.0"] * 3
+
+
+def test_bits_of_a_small_negative_number_take_as_many_columns_as_it_has():
+    call = AggregateStep((), (Call("b", "bit_or", (X,)),))
+    rows = tuple({"x": -1, "ts": time} for time in range(3))
+    columns = (("x", "tinyint"), ("ts", "timestamp"))
+    found = run(kernel(window(tuples(5)), call, columns=columns), [(rows, 3)], stored=False)
+    assert [row[0] for row in found.rows[0]] == [(-1,)] * 3
+    assert len([name for name in found.states[-1].head if "&" in name]) == 8
+
+
 def test_many_calls_share_what_they_keep():
     """AVG, SUM, COUNT and STDDEV of one column: one entry a row, one column of arguments."""
     call = AggregateStep((), tuple(Call(name, name, (X,)) for name in CALLS))

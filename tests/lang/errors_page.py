@@ -9,7 +9,7 @@ from slackwater.app.views import optimise_pipelines
 from slackwater.engine.plan import encode
 from slackwater.errors import QueryError, found_in
 from slackwater.lang import parse_script
-from slackwater.spark.operator.kernel import changes_kernel_of
+from slackwater.spark.operator.kernel import changelog_kernel_of
 from slackwater.spark.operator.writing import form_of
 from slackwater.spark.planner.fused.changelog import changes_of
 from slackwater.spark.planner.fused.split import split
@@ -187,7 +187,7 @@ def planned(text: str) -> str:
     (pipeline,) = parse_script(text, file="query.sql", variables={}, catalog=declared.catalog).pipelines
     try:
         form, _ = form_of({} if pipeline.sink is None else pipeline.sink.options)
-        changes_kernel_of(encode(changes_of(split(pipeline.plan).core)), form)
+        changelog_kernel_of(encode(changes_of(split(pipeline.plan).core)), form)
     except QueryError as error:
         return str(error)
     raise AssertionError(f"no mistake in: {text}")

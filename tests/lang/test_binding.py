@@ -453,6 +453,9 @@ W1 = "[RANGE 1 minute SLIDE 1 minute]"
         ),
         ("SELECT a.vehID FROM Sensors a JOIN Pulse b ON b.Id = (SELECT MAX(Id) FROM Pulse)", "subquery in FROM", None),
         ("SELECT vehID FROM Sensors WHERE SUM(speed) OVER (PARTITION BY vehID) > 1", "bracket at the stream", None),
+        (f"SELECT MAX_BY(vehID) AS v FROM Sensors {W1}", "MAX_BY(", f"SELECT MAX_BY(vehID, ts) AS v FROM Sensors {W1}"),
+        (f"SELECT MIN_BY(vehID, ts, 2) AS v FROM Sensors {W1}", "one row", None),
+        (f"SELECT MAX_BY(DISTINCT vehID, ts) AS v FROM Sensors {W1}", "leave it out", None),
     ],
 )
 def test_hints_say_what_helps(query: str, said: str, followed: str | None):

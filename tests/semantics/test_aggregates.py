@@ -67,6 +67,11 @@ def test_the_result_is_the_one_worked_out_by_hand(call: str, expected: object):
     assert fold(call, ROWS).result() == expected
 
 
+def test_only_whole_numbers_have_bits():
+    with pytest.raises(QueryError, match=r"SW-242: 2\.0 has no bits"):
+        fold("BIT_OR(v)", ROWS)
+
+
 def test_a_sample_of_one_has_no_deviation():
     assert fold("STDDEV(v)", [(3.0, 1)]).result() is None
     assert fold("STDDEV_POP(v)", [(3.0, 1)]).result() == 0.0

@@ -22,13 +22,13 @@ class AggregateFunction:
     fused: str
     """Its name in the engine (`source_of` in `engine/operators/calls.py`)."""
     skips_nulls: bool = False
-    """A row that FILTER leaves out is like a row whose value is NULL; of MIN_BY and MAX_BY, whose second value is."""
+    """FILTER can be written as CASE: a row whose argument (of MIN_BY and MAX_BY the second) is NULL does not count."""
     unordered: bool = False
     """The result does not depend on the order of the rows."""
     mergeable: bool = False
     """The result can be computed by merging the results of consecutive parts."""
     type: str = ""
-    """The type of the result, or ARGUMENT, if sqlglot does not know it or not as Spark has it."""
+    """The type of the result, if sqlglot does not know it as Spark has it; ARGUMENT for the type of the argument."""
 
 
 AGGREGATES: dict[type[exp.Expr], AggregateFunction] = {

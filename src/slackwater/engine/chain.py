@@ -64,6 +64,12 @@ from slackwater.engine.plan import (
 from slackwater.errors import QueryError
 
 START = Span(0, 0)
+PUNCTUATION = "punctuation"
+EVENT_TIME = "_row_time"
+"""The column of the output with the event time of a result row, beside the columns of the query."""
+BATCH, PLACE = "__batch", "__place"
+"""Additional columns of the stream of a first stage whose rows go on to other buckets: the batch of a row, and its
+place in the batch among the rows of all buckets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,14 +212,6 @@ def _of_all_columns(inner: Sequence[Step], sample: Rows) -> AggregateStep:
     return AggregateStep(tuple(NamedTree(name, ("column", name)) for name in schema.names), ())
 
 
-PUNCTUATION = "punctuation"
-EVENT_TIME = "_row_time"
-"""The column of the output with the event time of a result row, beside the columns of the query."""
-BATCH, PLACE = "__batch", "__place"
-"""Additional columns of the stream of a first stage whose rows go on to other buckets: the batch of a row, and its
-place in the batch among the rows of all buckets."""
-
-
 class ChainStep(NamedTuple):
     """The result of a step: the next state, and result rows."""
 
@@ -246,7 +244,7 @@ class ChainKernel:
             return
         begin = next(border for border in whole.borders if border.steps == chain.cuts[stage - 1])
         self.before, self.operators = whole.operators[: begin.operators], whole.operators[begin.operators :]
-        sample = begin.sample if self.moves else self.operators[0].step(Memory(State()), begin.sample, Span(0, 0))[0]
+        sample = begin.sample if self.moves else self.operators[0].step(Memory(State()), begin.sample, START)[0]
         self.nothing = self._hand_on(sample, sample)
 
     def init(self) -> State:

@@ -233,7 +233,10 @@ class Bits(Fold):
     seen: list[int] = field(default_factory=list)
 
     def add(self, *values: Value) -> None:
-        self.seen += [value for value in values if value is not None]
+        for value in values:
+            if type(value) not in (int, type(None)):
+                raise QueryError("SW-242", f"{value!r} has no bits to combine", hint="cast it to a whole number")
+            self.seen += [] if value is None else [value]
 
     def merge(self, later: Bits) -> None:
         self.seen += later.seen

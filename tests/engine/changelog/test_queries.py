@@ -11,7 +11,7 @@ from tests.semantics.endings import ended
 
 from slackwater.engine.changelog.kernel import ChangelogKernel
 from slackwater.engine.changelog.partitioning import partitioning
-from slackwater.engine.columns.arrays import EARLIEST
+from slackwater.engine.columns.arrays import EARLIEST, LATEST
 from slackwater.errors import QueryError
 from slackwater.lang import bind_query
 from slackwater.semantics import Feed, FeedBatch, interpret
@@ -221,8 +221,11 @@ def test_every_query_has_the_changelog_that_the_interpreter_says(name: str):
     for seed in range(law_cases(6)):
         feeds = make_feeds(Seeded(seed), STREAMS, punctuation="trailing", unit=SECOND, max_rows=30)
         feeds = ended(plan, feeds) if seed % 2 else feeds  # every lifetime ends by itself, or a flush ends it
-        found = run(kernel, given_by(plan, feeds))
-        check_same(found, interpret(plan, feeds, flush=True))
+        batches = given_by(plan, feeds)
+        found = run(kernel, batches)
+        # The bound of FIRST is that of its row. An equal value of the next row is sent again, but not after a flush.
+        reached = max(batches[-1][1].values()) if "FIRST" in QUERIES[name] else LATEST
+        check_same(found, interpret(plan, feeds, flush=True), reached)
         count += len(found.changes)
     assert count >= law_cases(11)
 

@@ -7,7 +7,7 @@ import pytest
 from slackwater.engine.columns.state import State
 from slackwater.engine.plan import encode
 from slackwater.lang import bind_query
-from slackwater.spark.operator.kernel import RESULT, changes_kernel_of, kernel_of
+from slackwater.spark.operator.kernel import RESULT, changelog_kernel_of, kernel_of
 from slackwater.spark.operator.writing import DEFAULT
 from slackwater.spark.planner.fused.chains import chain_of
 from slackwater.spark.planner.fused.changelog import changes_of
@@ -49,7 +49,7 @@ def test_rows_after_a_punctuation_that_was_taken_back_are_answered(name: str):
 def test_a_changelog_releases_every_row_at_the_end_of_its_input_and_goes_on_from_there(name: str):
     plan = bind_query(f"{QUERIES[name]} EMIT CHANGES", CATALOG)
     engine = changes_of(plan)
-    kernel = changes_kernel_of(encode(engine), DEFAULT)
+    kernel = changelog_kernel_of(encode(engine), DEFAULT)
     schema, state = engine.inputs["Readings"].schema, State()
 
     def starts(seconds: list[int], punctuation: int, everything: bool = False) -> list[int]:

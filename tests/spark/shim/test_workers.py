@@ -9,6 +9,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from pyspark import SparkConf
 
 from slackwater.spark.shim import workers
 from slackwater.spark.shim.shipping import make_package
@@ -29,16 +30,17 @@ def test_workers_can_import_what_runs_on_them_and_name_what_they_lack(spark):
     assert (poor.lacking, poor.version) == (("no_such_tide",), sys.version_info[:2])
 
 
-def test_workers_start_beside_the_first_plan_but_not_in_a_brief_session(spark, request):
-    request.addfinalizer(lambda: spark.conf.set(BRIEF, "false"))
-    context = spark.sparkContext
+def test_workers_start_beside_the_first_plan_but_not_in_a_brief_session(spark, monkeypatch: pytest.MonkeyPatch):
+    context, settings = spark.sparkContext, SparkConf()
 
-    def start(brief: str) -> list[threading.Thread]:
-        spark.conf.set(BRIEF, brief)
-        workers._require.__wrapped__(context.applicationId, context.master, context.pythonExec)
-        return [each for each in threading.enumerate() if each.name == "slackwater-workers"]
+    def start(brief: str) -> set[threading.Thread]:
+        monkeypatch.setattr(context, "getConf", lambda: settings.set(BRIEF, brief))
+        before = set(threading.enumerate())
+        workers._start_early.cache_clear()
+        workers.require_workers(spark)
+        return {each for each in threading.enumerate() if each.name == "slackwater-workers"} - before
 
-    assert start("true") == []
+    assert start("true") == set()
     before = set(context.statusTracker().getJobIdsForGroup())
     (thread,) = start("false")
     thread.join(60)

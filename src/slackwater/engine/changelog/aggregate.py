@@ -1,12 +1,12 @@
 """GROUP BY over lifetimes (APAS 3.2): each input tuple gives its group a new value, bounded by its next known change.
 
-Sums are exact tallies that grow and shrink. MIN, MAX, FIRST and LAST are decided by one live tuple at each point;
-COUNT(DISTINCT) counts the values of the live tuples. The bound of a value is the first known expiry that changes it:
-for a sum the expiry of any tuple with a value, for a maximum that of the last tuple with this value. If expiring values
-cancel, the bound is early and the same value is sent again.
+Sums are exact tallies that grow and shrink. MIN, MAX, MIN_BY, MAX_BY, FIRST and LAST are decided by one live tuple at
+each point; COUNT(DISTINCT) counts the values of the live tuples. The bound of a value is the first known expiry that
+changes it: for a sum the expiry of any tuple with a value, for a maximum that of the last tuple with this value. If
+expiring values cancel, the bound is early and the same value is sent again.
 
 Kept: for each group a tally and the result that was last sent; and the arguments of live tuples, in the structure that
-the class of the input needs. If tuples never end, only those for MIN, MAX, FIRST, LAST and COUNT(DISTINCT) are kept.
+the class of the input needs. If tuples never end, only those for extremes, FIRST, LAST and COUNT(DISTINCT) are kept.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Arrays of Arrow and NumPy: conversions, Spark's types, sort orders, and searches in sorted entries.
 
-Times and counts are int64 arrays; columns with NULLs stay in Arrow. Orders are found by counting instead of comparing.
+Times and counts are int64 arrays; columns with NULLs stay in Arrow. Orders are found by counting where the range of
+values allows it.
 """
 
 from __future__ import annotations

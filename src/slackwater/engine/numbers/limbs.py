@@ -27,6 +27,8 @@ SPLITTER = float(2**27 + 1)
 """Dekker's constant: splits a double into two halves whose products are exact."""
 LEAST_EXPONENT = -34
 """The exponent k below which no double has bits left: 2**(32 * -34) is below the smallest subnormal."""
+GAINED = 10_000
+"""The factor of AVG's additional digits: four more than its argument."""
 
 
 def of_integers(values: Ints) -> Limbs:
@@ -171,10 +173,6 @@ def square_of(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     """Return (high + low)**2 as two doubles."""
     product, left = two_product(high, high)
     return fast_two_sum(product, left + 2.0 * high * low)
-
-
-GAINED = 10_000
-"""The factor of AVG's additional digits: four more than its argument."""
 
 
 def decimals(limbs: Mapping[int, Ints], kind: pa.DataType, count: Ints) -> pa.Array:

@@ -89,7 +89,7 @@ def _numbers(added: Tally, number: int, column: pa.Array, squared: bool) -> None
 def _bits(added: Tally, number: int, column: pa.Array) -> None:
     whole = _whole(column)
     seen = int(np.bitwise_or.reduce(whole, initial=0))
-    _limbs(added, f"{number}&", {k: (whole >> k) & 1 for k in range(64) if (seen >> k) & 1})
+    _limbs(added, f"{number}&", {k: (whole >> k) & 1 for k in range(column.type.bit_width) if (seen >> k) & 1})
 
 
 def _whole(column: pa.Array) -> Ints:
@@ -207,7 +207,8 @@ def _bitwise(
     found = np.zeros(len(count), np.int64)
     for k, ones in limbs_of(sums, f"{number}&").items():
         found |= is_set(ones, count).astype(np.int64) << k
-    return pa.array(found, mask=count == 0).cast(kind)
+    spare = 64 - kind.bit_width
+    return pa.array((found << spare) >> spare, mask=count == 0).cast(kind)  # the shifts extend the sign
 
 
 def _special(sums: Tally, number: int, value: Floats) -> Floats:

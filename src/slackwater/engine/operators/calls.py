@@ -1,8 +1,8 @@
 """The aggregate calls of a query: what each is read from, for windows and for changelogs alike.
 
-COUNT, SUM, AVG, STDDEV and VARIANCE are read from sums (`engine/numbers`), the other functions from an extreme, an end
-or the distinct values of a group. `source_of` is the table of functions. Windows (`groups.py`) and EMIT CHANGES
-(`changelog/aggregate.py`) have one structure for each kind of source.
+COUNT, SUM, AVG, STDDEV, VARIANCE and the bitwise functions are read from sums (`engine/numbers`), the others from an
+extreme, an end or the distinct values of a group. `source_of` is the table of functions. Windows (`groups.py`) and
+EMIT CHANGES (`changelog/aggregate.py`) have one structure for each kind of source.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from slackwater.engine.columns.arrays import NO_INTS, Bools, known_type, type_name, valid
+from slackwater.engine.columns.keys import normal
 from slackwater.engine.columns.rows import Rows
 from slackwater.engine.expressions import evaluate
 from slackwater.engine.numbers.tally import FUNCTIONS, ROWS, Argument, Tally, finished
@@ -25,7 +26,8 @@ from slackwater.errors import QueryError
 class ExtremeValue:
     """The greatest (or, with `least`, the least) value of a column. NULLs are ignored.
 
-    With `by`, the value of the row in which that column is greatest; of equal ones the greatest value.
+    With `by`, the value of the row in which that column is greatest (or least); among equal ones the greatest (or
+    least) value.
     """
 
     argument: str
@@ -37,12 +39,15 @@ class ExtremeValue:
         return f"{'min' if self.least else 'max'}.{self.argument}" + (f".{self.by}" if self.by else "")
 
     def compared(self, column: Callable[[str], pa.Array]) -> tuple[pa.Array, Bools]:
-        """Return what is compared, of columns by name, and a mask of the rows that count. A pair begins with `by`."""
+        """Return the values to compare, and a mask of the rows that count. `column` returns a column by its name.
+
+        With `by`, the values are pairs of `by` and the argument.
+        """
         values = column(self.argument)
         if self.by is None:
             return values, valid(values)
         by = column(self.by)
-        return pa.StructArray.from_arrays([by, values], ["by", "value"]), valid(by)
+        return pa.StructArray.from_arrays([normal(by), normal(values)], ["by", "value"]), valid(by)
 
     def result(self, compared: pa.Array) -> pa.Array:
         """Return the values of what was compared."""
@@ -98,14 +103,18 @@ def source_of(call: Call, given: Sequence[str]) -> ValueSource | None:
     raise not_here(call.function)
 
 
-def not_here(what: str) -> QueryError:
-    return QueryError(
-        "SW-354",
-        f"{what} cannot be computed in the fused operator",
-        expected="count, count(distinct), sum, avg, min, max, min_by, max_by, bool_and, bool_or, bit_and, bit_or, "
-        "bit_xor, first, last, stddev, variance",
-        hint="use another aggregate, or compute it over what this query yields",
-    )
+LISTED = (
+    "count, count(distinct), sum, avg, min, max, min_by, max_by, bool_and, bool_or, bit_and, bit_or, bit_xor, first, "
+    "last, stddev, variance"
+)
+
+
+def not_here(
+    what: str,
+    expected: str = LISTED,
+    hint: str = "use another aggregate, or compute it over what this query yields",
+) -> QueryError:
+    return QueryError("SW-354", f"{what} cannot be computed in the fused operator", expected=expected, hint=hint)
 
 
 Found = Mapping[ValueSource, pa.Array]
@@ -166,7 +175,8 @@ class Calls:
         if function != "count" and pa.types.is_string(kind):
             raise not_here(f"{function} of text")
         if function in BITWISE and not pa.types.is_integer(kind):
-            raise not_here(f"{function} of {type_name(kind)}")
+            wanted = "a whole number: TINYINT, SMALLINT, INT or BIGINT"
+            raise not_here(f"{function} of {type_name(kind)}", wanted, "cast the argument to one of them")
         known = self.counted.get(name, Argument(name))
         self.counted[name] = Argument(
             name,

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from slackwater.engine.columns.arrays import Bools, Index, Ints, counted, ints, joined, picked, scattered, table
-from slackwater.engine.columns.keys import dense, from_ordinals, normal, ordinals, ranked
+from slackwater.engine.columns.keys import dense, from_ordinals, ordinals, ranked
 from slackwater.engine.columns.state import Memory
 from slackwater.engine.operators.calls import ExtremeValue
 from slackwater.engine.operators.entries import ExitClock, Layout, Points, Shelf, heads, runs_of
@@ -22,7 +22,7 @@ VALUE = "value"
 
 
 class Extremes:
-    """The greatest or the least value of each window."""
+    """The greatest or the least value of each window, or the value beside it."""
 
     def __init__(self, name: str, source: ExtremeValue, mixed: bool) -> None:
         self.name, self.source, self.mixed = name, source, mixed
@@ -87,14 +87,14 @@ def greatest(line: Ints, low: Index, high: Index) -> Ints:
 def comparable(values: pa.Array, least: bool) -> tuple[Ints, Callable[[Ints, Bools], pa.Array]]:
     """Return integers that sort as the values do (reversed for `least`), and a function that converts them back.
 
-    Equal values get equal integers.
+    Equal values get equal integers. Pairs (structs) are compared by their first parts, then by their second ones.
     """
     kind = values.type
     if pa.types.is_floating(kind):
         return _turned(ordinals(values), least), lambda found, known: _floats(_turned(found, least), known).cast(kind)
     if pa.types.is_integer(kind) or pa.types.is_timestamp(kind):
         return _turned(ints(values), least), lambda found, known: _whole(_turned(found, least), known, kind)
-    columns = [normal(each) for each in values.flatten()] if pa.types.is_struct(kind) else [values]
+    columns = values.flatten() if pa.types.is_struct(kind) else [values]
     code, first = dense(columns)
     once = values.take(pa.array(first))
     rank = ranked([column.take(pa.array(first)) for column in columns])

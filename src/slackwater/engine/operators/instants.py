@@ -42,6 +42,9 @@ from slackwater.engine.operators.steps import Span
 from slackwater.engine.plan import WindowStep
 from slackwater.errors import RunError
 
+MOST = 1 << 28
+"""The most result rows of a batch. With a larger value, a batch may take more memory of the worker before it fails."""
+
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
@@ -269,10 +272,6 @@ def _itself(ordinal: Ints) -> Ints:
 
 def nothing_at(ordinal: Ints) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array(ordinal)], names=[""])
-
-
-MOST = 1 << 28
-"""The most result rows of a batch. With a larger value, a batch may take more memory of the worker before it fails."""
 
 
 def changes(schedule: Schedule, live: Ints, parts: Ints, gone: pa.RecordBatch | None, new: pa.RecordBatch) -> Points:

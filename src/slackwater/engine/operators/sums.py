@@ -1,4 +1,4 @@
-"""COUNT, SUM, AVG and STDDEV: an entry is added when it enters and subtracted when it leaves, exactly.
+"""COUNT, SUM, AVG, STDDEV and the bitwise functions: an entry is added when it enters and subtracted when it leaves.
 
 Kept: for each group the tally of all entries in its window, and the entries, in order to subtract them later. A batch
 reads only the entries that enter or leave in it.

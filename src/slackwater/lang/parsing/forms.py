@@ -55,7 +55,7 @@ def normalise(node: Tree) -> Tree:
 
 
 def _filtered(call: Tree, condition: Tree) -> Tree:
-    """Turn AVG(x) FILTER (WHERE c) into AVG(CASE WHEN c THEN x END), for MAX_BY(x, y) with y."""
+    """Turn AVG(x) FILTER (WHERE c) into AVG(CASE WHEN c THEN x END). In MAX_BY(x, y) the CASE is around y."""
     counted = call.this.expressions if isinstance(call.this, exp.Distinct) else [call.args.get("expression", call.this)]
     value = exp.Literal.number(1) if isinstance(counted[0], exp.Star) else counted[0].copy()
     counted[0].replace(exp.Case(ifs=[exp.If(this=condition, true=value)]))
@@ -123,6 +123,24 @@ FOREIGN = (
         (exp.WithinGroup,), "WITHIN GROUP", "use PERCENTILE(column, share)", lambda node: normalise(node) is not node
     ),
     Foreign((exp.Cast,), "the type TIME", "use a timestamp", lambda node: not node.args["to"].is_type("time")),
+    Foreign(
+        (exp.ArgMin, exp.ArgMax),
+        "MIN_BY or MAX_BY with one argument",
+        "name the value and the column by which it is chosen: MAX_BY(speed, ts)",
+        lambda node: node.expression is not None and bool(node.args.get("expression")),
+    ),
+    Foreign(
+        (exp.ArgMin, exp.ArgMax),
+        "MIN_BY or MAX_BY with a number of rows",
+        "write MAX_BY(speed, ts): the value of one row",
+        lambda node: node.args.get("count") is None,
+    ),
+    Foreign(
+        (exp.ArgMin, exp.ArgMax),
+        "DISTINCT in MIN_BY or MAX_BY",
+        "leave it out: the answer is the same",
+        lambda node: not isinstance(node.this, exp.Distinct),
+    ),
     Foreign((exp.Dot,), "a field of a constant", "name a column", lambda node: not isinstance(node.this, exp.Literal)),
     Foreign((exp.Any,), "ANY as an aggregate", "use BOOL_OR", lambda node: isinstance(node.parent, exp.Binary)),
     Foreign(

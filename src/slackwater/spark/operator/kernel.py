@@ -21,6 +21,9 @@ Batches = Mapping[str, pa.RecordBatch]
 
 RESULT = "result"
 """The output that every kernel has. Late rows are no output: they are read from the stream (watermark/lateness.py)."""
+REFUSED = "refused"
+COMPUTED = "#"
+"""The names of computed columns begin with this, so that no column of a stream is named so."""
 
 
 class Hosted(Protocol):
@@ -76,11 +79,6 @@ def kernel_of(document: str, stream: str, stage: int | None = None) -> HostedCha
     return HostedChain(ChainKernel(decode(document), stage), RESULT if stage else stream)
 
 
-REFUSED = "refused"
-COMPUTED = "#"
-"""The names of computed columns begin with this, so that no column of a stream is named so."""
-
-
 class HostedChangelog:
     """The kernel of a changelog. Its outputs are the changelog, and the rows that each stream refuses.
 
@@ -127,6 +125,6 @@ def count_refused(metrics: Mapping[str, int | None]) -> dict[str, int]:
 
 
 @lru_cache(maxsize=64)
-def changes_kernel_of(document: str, form: Form | None, *, handed: bool = False) -> HostedChangelog:
+def changelog_kernel_of(document: str, form: Form | None, *, handed: bool = False) -> HostedChangelog:
     """Return the kernel of a changelog, compiled once in each worker."""
     return HostedChangelog(document, form, handed=handed)

@@ -63,7 +63,10 @@ def java_sources(session: SparkSession) -> dict[str, str]:
 
 
 def compile_sources(session: SparkSession, sources: dict[str, str], parent: Any) -> Any:
-    """Return the compiled classes as a Java map from file names to bytes."""
+    """Return the compiled classes as a Java map from file names to bytes.
+
+    If they do not compile, an error names the internal parts that this version of Spark lacks.
+    """
     context: Any = session.sparkContext
     janino, util = context._jvm.org.codehaus.janino, context._jvm.org.codehaus.commons.compiler.util.resource
     given = context._gateway.new_array(util.Resource, len(sources))

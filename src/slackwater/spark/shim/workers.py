@@ -1,4 +1,7 @@
-"""The check that the Python of Spark's workers has the needed packages. This package itself is sent to a cluster."""
+"""Check that the Python of Spark's workers has the needed packages, and start workers before the first query.
+
+This package itself is sent to a cluster.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ ASKED = 8
 PATIENCE = 30
 """Seconds to wait for a local interpreter to report its packages. Larger: a hanging one is reported later."""
 BRIEF = "spark.slackwater.brief"
-"""The setting of a session that runs no query, and so needs no workers."""
+"""The setting of an application that runs no query, and so needs no workers."""
 MISMATCH = "PYTHON_VERSION_MISMATCH"
 LOOK = """
 import importlib.util, json, sys
@@ -43,12 +46,17 @@ Found: TypeAlias = tuple[list[int], list[str]]
 
 
 def require_workers(session: SparkSession) -> None:
-    """Raise an error if the Python workers cannot run this package. Checks each application or Connect session once."""
+    """Raise an error if the Python workers cannot run this package. Checks each application or Connect session once.
+
+    On a local master, start workers in the background.
+    """
     if is_connect(session):
         _require_of_server(session)
     else:
         context: Any = session.sparkContext
         _require(context.applicationId, context.master, context.pythonExec)
+        if context.master.startswith("local") and context.getConf().get(BRIEF, "false") != "true":
+            _start_early(context.applicationId)
 
 
 def is_connect(session: SparkSession) -> bool:
@@ -62,16 +70,17 @@ def _require(_application: str, master: str, python: str) -> None:
     if not master.startswith("local"):
         ship_package(_application)
         _judge(python, lambda: _seen_by_worker(SparkSession.active()))
-        return
-    if found is None or Path(found).absolute() != Path(sys.executable).absolute():
+    elif found is None or Path(found).absolute() != Path(sys.executable).absolute():
         _judge(python, lambda: _seen_here(python))
-    session = SparkSession.active()
-    if session.conf.get(BRIEF, "false") != "true":
-        Thread(target=_start_workers, args=[session], name="slackwater-workers", daemon=True).start()
+
+
+@lru_cache(maxsize=1)
+def _start_early(_application: str) -> None:
+    """Start Python workers while the caller goes on planning: the first batch then takes 0.8 s less on two cores."""
+    Thread(target=_start_workers, args=[SparkSession.active()], name="slackwater-workers", daemon=True).start()
 
 
 def _start_workers(session: SparkSession) -> None:
-    """Start Python workers while the caller goes on planning: the first batch then takes 0.8 s less on two cores."""
     with suppress(Exception):  # such as a session that stops at once; a query reports what is wrong with its workers
         session.range(0, 2, 1, 2).mapInArrow(lambda rows: rows, "id long").collect()
 

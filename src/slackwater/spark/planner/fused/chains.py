@@ -189,11 +189,11 @@ def _named_trees(items: tuple[ops.Item, ...], names: Sequence[str], here: Schema
 
 def call_of(item: ops.Item, here: Schema) -> Call:
     """Return the call of an aggregate function."""
-    tree = bare_call(item)
+    written, tree = parse_expr(item.expr.sql), bare_call(item)
     if type(tree) not in FUSED:
         raise QueryError("SW-354", f"'{text(tree)}' cannot be computed in the fused operator", hint="use another")
     distinct = isinstance(tree.this, exp.Distinct)
-    ignore_nulls = isinstance(parse_expr(item.expr.sql), exp.IgnoreNulls)
+    ignore_nulls = isinstance(written, exp.IgnoreNulls)
     return Call(item.name, FUSED[type(tree)], _arguments(tree, here), item.expr.type, distinct, ignore_nulls)
 
 

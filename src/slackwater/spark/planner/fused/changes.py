@@ -52,7 +52,7 @@ from slackwater.spark.operator.host import (
     result_rows_by_bucket,
     run_kernel,
 )
-from slackwater.spark.operator.kernel import RESULT, HostedChangelog, changes_kernel_of, output_of
+from slackwater.spark.operator.kernel import RESULT, HostedChangelog, changelog_kernel_of, output_of
 from slackwater.spark.operator.operator import END
 from slackwater.spark.operator.writing import DEFAULT, Form, profile_schema, to_profile
 from slackwater.spark.planner.fused.after import After, finish
@@ -122,7 +122,7 @@ def _run(
     engine, ends = decode(document), pack_ends(_ends(divided, streams))
     engine, blobs = _CutTree(engine, by, inputs, ends).operator(engine.root)
     document = encode(engine)
-    make = partial(changes_kernel_of, document, form)
+    make = partial(changelog_kernel_of, document, form)
     about = digest_of(document, asdict(form) if form else None, by)
     out = run_kernel(make, [*blobs, *ends], about, wanted)
     return make(), count_rows(out, [output_of(name) for name, scan in scans.items() if scan.change_type])
@@ -149,7 +149,7 @@ class _CutTree:
         def run_below(name: str, step: Compute, child: Node) -> Input:
             below, given = self.operator(child)
             document = encode(below)
-            make = partial(changes_kernel_of, document, None, handed=True)
+            make = partial(changelog_kernel_of, document, None, handed=True)
             rows = result_rows_by_bucket(make, [*given, *self.ends], digest_of(document, None, self.by))
             computed = add_columns(rows, map(undotted, rows.columns), step)
             blobs.extend(pack_again(computed, next(iter(self.by.values()), ()), name))
@@ -274,7 +274,7 @@ def _describe_buckets(divided: Split, by: Buckets) -> Partitioning:
 
 def _kernel_without_spark(divided: Split, form: Form | None) -> HostedChangelog:
     """Return the kernel of a changelog; columns that only Spark can type have another type."""
-    return changes_kernel_of(_engine_plan(with_stand_ins(divided.core))[0], form)
+    return changelog_kernel_of(_engine_plan(with_stand_ins(divided.core))[0], form)
 
 
 @lru_cache(maxsize=64)
