@@ -161,6 +161,7 @@ CALLS = ("avg", "sum", "count", "stddev_samp", "var_samp")
 NUMBERED = (">", ("mark", "row_number"), ("literal", 3, "int"))
 REFUSED: dict[str, Callable[[], object]] = {
     "SW-354": lambda: kernel(window(tuples(3)), grouped("percentile")),
+    "SW-354: max_by cannot": lambda: kernel(window(tuples(3)), grouped("max_by")),
     "SW-354: bit_and of double": lambda: kernel(window(tuples(3)), grouped("bit_and")),
     "SW-355": lambda: kernel(window(tuples(3)), FilterStep(NUMBERED), grouped("sum")),
     "SW-356": lambda: kernel(grouped("sum")),

@@ -92,7 +92,7 @@ def source_of(call: Call, given: Sequence[str]) -> ValueSource | None:
             return ExtremeValue(given[0], least=True)
         case "max" | "bool_or", _:
             return ExtremeValue(given[0], least=False)
-        case "min_by" | "max_by" as function, False:
+        case "min_by" | "max_by" as function, False if len(given) == 2:
             return ExtremeValue(given[0], function == "min_by", given[1])
         case function, True:
             raise not_here(f"{function}(DISTINCT ...)")
