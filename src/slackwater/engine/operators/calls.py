@@ -103,18 +103,23 @@ def source_of(call: Call, given: Sequence[str]) -> ValueSource | None:
     raise not_here(call.function)
 
 
-LISTED = (
-    "count, count(distinct), sum, avg, min, max, min_by, max_by, bool_and, bool_or, bit_and, bit_or, bit_xor, first, "
-    "last, stddev, variance"
-)
+def not_here(what: str) -> QueryError:
+    return QueryError(
+        "SW-354",
+        f"{what} cannot be computed in the fused operator",
+        expected="count, count(distinct), sum, avg, min, max, min_by, max_by, bool_and, bool_or, bit_and, bit_or, "
+        "bit_xor, first, last, stddev, variance",
+        hint="use another aggregate, or compute it over what this query yields",
+    )
 
 
-def not_here(
-    what: str,
-    expected: str = LISTED,
-    hint: str = "use another aggregate, or compute it over what this query yields",
-) -> QueryError:
-    return QueryError("SW-354", f"{what} cannot be computed in the fused operator", expected=expected, hint=hint)
+def no_bits(function: str, kind: pa.DataType) -> QueryError:
+    return QueryError(
+        "SW-354",
+        f"{function} of {type_name(kind)} cannot be computed",
+        expected="a whole number: TINYINT, SMALLINT, INT or BIGINT",
+        hint="cast the argument to one of them",
+    )
 
 
 Found = Mapping[ValueSource, pa.Array]
@@ -175,8 +180,7 @@ class Calls:
         if function != "count" and pa.types.is_string(kind):
             raise not_here(f"{function} of text")
         if function in BITWISE and not pa.types.is_integer(kind):
-            wanted = "a whole number: TINYINT, SMALLINT, INT or BIGINT"
-            raise not_here(f"{function} of {type_name(kind)}", wanted, "cast the argument to one of them")
+            raise no_bits(function, kind)
         known = self.counted.get(name, Argument(name))
         self.counted[name] = Argument(
             name,
