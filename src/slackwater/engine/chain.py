@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from slackwater.engine import plan as ops
 from slackwater.engine.columns.arrays import EARLIEST, Ints, ints, moments, picked, scattered, stable, table, valid
 from slackwater.engine.columns.keys import ranked
 from slackwater.engine.columns.rows import INSTANT, ROW_NUMBER, Rows, no_rows, ordering, packed, unpacked
@@ -46,21 +47,6 @@ from slackwater.engine.operators.steps import (
     apply_steps,
 )
 from slackwater.engine.operators.windows import RowStream, RowWindow, WindowGroups, WindowRows
-from slackwater.engine.plan import (
-    AggregateStep,
-    Chain,
-    Compute,
-    DistinctStep,
-    FilterStep,
-    FrequencyStep,
-    NamedTree,
-    ProjectStep,
-    Size,
-    Step,
-    SubqueryStep,
-    WindowStep,
-    trees_of,
-)
 from slackwater.errors import QueryError
 
 START = Span(0, 0)
@@ -92,7 +78,7 @@ class Compiled:
     borders: tuple[Border, ...]
 
 
-def compiled(chain: Chain, *, ordered: bool = False, came: bool = False, upto: int | None = None) -> Compiled:
+def compiled(chain: ops.Chain, *, ordered: bool = False, came: bool = False, upto: int | None = None) -> Compiled:
     """Return the operators of a chain. Each makes a step over no rows, from which the types of its output are known.
 
     With `ordered`, rows are marked with their order among rows of the same time, as far as the operators know it. With
@@ -100,14 +86,14 @@ def compiled(chain: Chain, *, ordered: bool = False, came: bool = False, upto: i
     compiled: the types of the columns that Spark computes after them are not known yet.
     """
     steps = list(chain.steps[:upto])
-    numbered = any(ROW_NUMBER in marks_of(tree) for step in chain.steps for tree in trees_of(step))
+    numbered = any(ROW_NUMBER in marks_of(tree) for step in chain.steps for tree in ops.trees_of(step))
     operators: list[RowOperator] = []
     sample = no_rows(chain.input.schema)
     if ordered:
         sample = sample.placed(*(np.empty(0, np.int64) for _ in range(3)))
     borders: list[Border] = []
     if chain.computed and not chain.cuts:
-        raise not_in_one(step for step in chain.steps if isinstance(step, Compute))
+        raise not_in_one(step for step in chain.steps if isinstance(step, ops.Compute))
     if _first_extent(steps) is None:
         operators.append(RowHold(HOLD, numbered, _cycle(steps), came))
         borders.append(Border(1, 0, sample))
@@ -121,7 +107,7 @@ def compiled(chain: Chain, *, ordered: bool = False, came: bool = False, upto: i
     return Compiled(tuple(operators), tuple(borders))
 
 
-def not_in_one(steps: Iterable[Compute]) -> QueryError:
+def not_in_one(steps: Iterable[ops.Compute]) -> QueryError:
     """Return the error that says that Spark would have to compute a column in the middle of an operator."""
     return QueryError(
         "SW-352",
@@ -130,73 +116,78 @@ def not_in_one(steps: Iterable[Compute]) -> QueryError:
     )
 
 
-def is_extent(window: WindowStep) -> bool:
+def is_extent(window: ops.WindowStep) -> bool:
     return window.every.is_time and not window.strict and window.range.is_time
 
 
-def at_every_row(window: WindowStep) -> bool:
-    return window.every == Size(1, is_time=False)
+def at_every_row(window: ops.WindowStep) -> bool:
+    return window.every == ops.Size(1, is_time=False)
 
 
-def _cycle(steps: Sequence[Step]) -> Cycle | None:
+def _cycle(steps: Sequence[ops.Step]) -> Cycle | None:
     """Return the rows of the stream that the first window needs if it is shorter than its jumps, else None."""
     match steps:
-        case [WindowStep(range=Size(last, False), every=Size(every, False), count_by=(), strict=False) as window, *_]:
+        case [
+            ops.WindowStep(
+                range=ops.Size(last, False), every=ops.Size(every, False), count_by=(), strict=False
+            ) as window,
+            *_,
+        ]:
             return Cycle(every, last) if last < every and not window.by else None
     return None
 
 
-def _first_extent(steps: Sequence[Step]) -> WindowStep | None:
+def _first_extent(steps: Sequence[ops.Step]) -> ops.WindowStep | None:
     """Return the first window if it has extents and only filters and projections before it: it needs no held rows."""
     for step in steps:
         match step:
-            case FilterStep() | ProjectStep():
+            case ops.FilterStep() | ops.ProjectStep():
                 continue
-            case WindowStep() if is_extent(step):
+            case ops.WindowStep() if is_extent(step):
                 return step
             case _:
                 return None
     return None
 
 
-def _count_steps(steps: Sequence[Step]) -> int:
+def _count_steps(steps: Sequence[ops.Step]) -> int:
     """Return the number of steps of the next operator: a window up to its aggregate, or filters and projections."""
     row_wise = 0
-    rest = steps[1:] if isinstance(steps[0], WindowStep) else steps
-    while row_wise < len(rest) and isinstance(rest[row_wise], FilterStep | ProjectStep):
+    rest = steps[1:] if isinstance(steps[0], ops.WindowStep) else steps
+    while row_wise < len(rest) and isinstance(rest[row_wise], ops.FilterStep | ops.ProjectStep):
         row_wise += 1
-    if not isinstance(steps[0], WindowStep):
+    if not isinstance(steps[0], ops.WindowStep):
         return max(1, row_wise)
-    if row_wise < len(rest) and isinstance(rest[row_wise], AggregateStep):
+    if row_wise < len(rest) and isinstance(rest[row_wise], ops.AggregateStep):
         return row_wise + 2
-    marked = [any(map(marks_of, trees_of(step))) for step in rest[:row_wise]]
-    if row_wise < len(rest) and isinstance(rest[row_wise], DistinctStep) and not any(marked):
+    marked = [any(map(marks_of, ops.trees_of(step))) for step in rest[:row_wise]]
+    if row_wise < len(rest) and isinstance(rest[row_wise], ops.DistinctStep) and not any(marked):
         return row_wise + 2
     return 1 + (marked.index(True) if any(marked) else row_wise)  # a mark is of a window's output
 
 
-def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) -> RowOperator:
+def _operator(name: str, steps: Sequence[ops.Step], sample: Rows, numbered: bool) -> RowOperator:
     match steps:
-        case [WindowStep() as window, *inner, AggregateStep() | DistinctStep() as last]:
-            aggregate = last if isinstance(last, AggregateStep) else _of_all_columns(inner, sample)
+        case [ops.WindowStep() as window, *inner, ops.AggregateStep() | ops.DistinctStep() as last]:
+            aggregate = last if isinstance(last, ops.AggregateStep) else _of_all_columns(inner, sample)
             if at_every_row(window):
                 return RowWindow(name, window, inner, aggregate, sample, numbered)
             return WindowGroups(name, window, inner, aggregate, sample)
-        case [WindowStep() as window, *inner]:
+        case [ops.WindowStep() as window, *inner]:
             if at_every_row(window):
                 return RowStream(name, window, inner, sample, numbered)
             return WindowRows(name, window, inner, sample)
-        case [FilterStep() | ProjectStep(), *_]:
+        case [ops.FilterStep() | ops.ProjectStep(), *_]:
             return RowWise(steps)
-        case [FrequencyStep(strict=True) as frequency]:
+        case [ops.FrequencyStep(strict=True) as frequency]:
             return AtMultiples(frequency)
-        case [FrequencyStep() as frequency]:
+        case [ops.FrequencyStep() as frequency]:
             return LastOfSlots(name, frequency) if frequency.every.is_time else EveryNth(name, frequency, sample)
-        case [DistinctStep(instant=instant)]:
+        case [ops.DistinctStep(instant=instant)]:
             return Unique(instant)
-        case [SubqueryStep()]:
+        case [ops.SubqueryStep()]:
             return Renumber(name)
-        case [Compute(items=items)]:
+        case [ops.Compute(items=items)]:
             return Computed(items)
     raise QueryError(
         "SW-356",
@@ -206,10 +197,10 @@ def _operator(name: str, steps: Sequence[Step], sample: Rows, numbered: bool) ->
     )
 
 
-def _of_all_columns(inner: Sequence[Step], sample: Rows) -> AggregateStep:
+def _of_all_columns(inner: Sequence[ops.Step], sample: Rows) -> ops.AggregateStep:
     """Return DISTINCT over a window as an aggregate: grouped by all columns, without calls."""
     schema = apply_steps(inner, sample).batch.schema
-    return AggregateStep(tuple(NamedTree(name, ("column", name)) for name in schema.names), ())
+    return ops.AggregateStep(tuple(ops.NamedTree(name, ("column", name)) for name in schema.names), ())
 
 
 class ChainStep(NamedTuple):
@@ -229,7 +220,7 @@ class ChainKernel:
     are left out, because they have no place in the sequence. `nothing` is an empty batch of the input.
     """
 
-    def __init__(self, chain: Chain, stage: int | None = None) -> None:
+    def __init__(self, chain: ops.Chain, stage: int | None = None) -> None:
         self.chain = chain
         self.moves = stage is not None and bool(chain.cuts) and not chain.computed
         upto = None if stage is None else (*chain.cuts, None)[stage]

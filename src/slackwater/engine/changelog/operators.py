@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from slackwater.engine import plan as ops
 from slackwater.engine.changelog.aggregate import GroupedAggregate
 from slackwater.engine.changelog.chained import ChainReader, Meeting, Pipe
 from slackwater.engine.changelog.counted import Counted, TurnStreams, by_time
@@ -24,58 +25,26 @@ from slackwater.engine.columns.rows import ROW_TIME
 from slackwater.engine.columns.state import Memory, State
 from slackwater.engine.expressions import evaluate, marks_of
 from slackwater.engine.operators.steps import Span, project_items
-from slackwater.engine.plan import (
-    NUMBERED,
-    AggregateStep,
-    Chained,
-    Compute,
-    DistinctStep,
-    EnginePlan,
-    FilterStep,
-    JoinLogs,
-    MinusLogs,
-    NamedTree,
-    Node,
-    Numbered,
-    Ordered,
-    Over,
-    Piped,
-    Placed,
-    ProjectStep,
-    Read,
-    Source,
-    Streamed,
-    Tree,
-    Turn,
-    Turns,
-    UnionLogs,
-    WindowStep,
-    children,
-    ends,
-    slots_of,
-    trees_of,
-    turns_of,
-)
 from slackwater.errors import QueryError
 
 
-def check(query: EnginePlan) -> EnginePlan:
+def check(query: ops.EnginePlan) -> ops.EnginePlan:
     """Return the query, or raise a QueryError that says what is wrong with it."""
     for node in query.nodes:
-        if isinstance(node, Source | Chained) and node.input not in query.inputs:
+        if isinstance(node, ops.Source | ops.Chained) and node.input not in query.inputs:
             raise malformed(f"there is no input {node.input!r}")
-        if ends(node, query.inputs) and node.edge.level < 4:
+        if ops.ends(node, query.inputs) and node.edge.level < 4:
             raise malformed(f"tuples of a {name_of(node)} may be ended, but its class is not 4")
         match node:
-            case Over(step=WindowStep() as window) if not window.is_range and node.child.edge.level != 1:
+            case ops.Over(step=ops.WindowStep() as window) if not window.is_range and node.child.edge.level != 1:
                 raise malformed("only the rows of a stream can be counted")
     refuse_marks(query.nodes)
     return query
 
 
-def name_of(node: Node) -> str:
+def name_of(node: ops.Node) -> str:
     """Return the name of an operator in errors."""
-    kind = type(node.step if isinstance(node, Over) else node)
+    kind = type(node.step if isinstance(node, ops.Over) else node)
     return kind.__name__.removesuffix("Step").removesuffix("Logs").lower()
 
 
@@ -83,11 +52,15 @@ def malformed(what: str) -> QueryError:
     return QueryError("SW-360", f"the tree of operators is not well formed: {what}", hint="let the planner make it")
 
 
-def refuse_marks(nodes: Sequence[Node]) -> None:
+def refuse_marks(nodes: Sequence[ops.Node]) -> None:
     """Raise an error if a mark other than `row_time` is used: a tuple with a lifetime has a start, but no instant."""
     for node in nodes:
-        trees = trees_of(node.step if isinstance(node, Over) else node) if isinstance(node, Over | JoinLogs) else []
-        named = set().union(*map(marks_of, trees)) - (set() if isinstance(node, JoinLogs) else {ROW_TIME})
+        trees = (
+            ops.trees_of(node.step if isinstance(node, ops.Over) else node)
+            if isinstance(node, ops.Over | ops.JoinLogs)
+            else []
+        )
+        named = set().union(*map(marks_of, trees)) - (set() if isinstance(node, ops.JoinLogs) else {ROW_TIME})
         if named:
             raise QueryError(
                 "SW-361",
@@ -115,17 +88,17 @@ def as_stream(log: TupleLog, lifetime: int | None) -> TupleLog:
     return of_tuples(replace(log.born, end=end))
 
 
-def filter_log(log: TupleLog, condition: Tree) -> TupleLog:
+def filter_log(log: TupleLog, condition: ops.Tree) -> TupleLog:
     """Return the tuples for which the condition is true, and the negatives of those."""
     return log.only(*(true(evaluate(condition, tuples.seen())) for tuples in (log.born, log.ended)))
 
 
-def project_log(log: TupleLog, items: Sequence[NamedTree]) -> TupleLog:
+def project_log(log: TupleLog, items: Sequence[ops.NamedTree]) -> TupleLog:
     """Return the same tuples with the columns of `items`."""
     return TupleLog(project_tuples(log.born, items), project_tuples(log.ended, items), log.at, log.of)
 
 
-def compute_nothing(log: TupleLog, items: Sequence[NamedTree]) -> TupleLog:
+def compute_nothing(log: TupleLog, items: Sequence[ops.NamedTree]) -> TupleLog:
     """Add the columns that Spark computes to a changelog without tuples: a plan runs only after it was cut there."""
     assert not len(log.born) and not len(log.ended)  # noqa: S101
     columns = dict(zip(log.born.rows.schema.names, log.born.rows.columns, strict=True))
@@ -133,7 +106,7 @@ def compute_nothing(log: TupleLog, items: Sequence[NamedTree]) -> TupleLog:
     return of_tuples(log.born.holding(none))
 
 
-def project_tuples(tuples: Tuples, items: Sequence[NamedTree]) -> Tuples:
+def project_tuples(tuples: Tuples, items: Sequence[ops.NamedTree]) -> Tuples:
     return tuples.holding(project_items(items, tuples.seen()))
 
 
@@ -168,7 +141,7 @@ def number_stream(memory: Memory, name: str, log: TupleLog) -> TupleLog:
 
 
 def _with(tuples: Tuples, number: Ints) -> Tuples:
-    return tuples.holding(tuples.rows.append_column(NUMBERED, pa.array(number)))
+    return tuples.holding(tuples.rows.append_column(ops.NUMBERED, pa.array(number)))
 
 
 Apply = Callable[..., TupleLog]
@@ -182,7 +155,7 @@ class Operators:
     the result.
     """
 
-    def __init__(self, query: EnginePlan, samples: Mapping[str, Tuples]) -> None:
+    def __init__(self, query: ops.EnginePlan, samples: Mapping[str, Tuples]) -> None:
         self.query, self.samples = query, samples
         self.chains: dict[int, ChainReader] = {}
         self.inputs: dict[int, str] = {}
@@ -192,81 +165,81 @@ class Operators:
         nodes = query.nodes
         self.names = {id(node): str(len(nodes) - place) for place, node in enumerate(nodes)}
         self.sample, *_ = (self._compile(each) for each in (query.root, *query.beside))
-        self.slotted = any(slots_of(each, query.inputs) for each in (query.root, *query.beside))
+        self.slotted = any(ops.slots_of(each, query.inputs) for each in (query.root, *query.beside))
 
-    def log(self, memory: Memory, node: Node, taken: Mapping[str | int, TupleLog], span: Span) -> TupleLog:
+    def log(self, memory: Memory, node: ops.Node, taken: Mapping[str | int, TupleLog], span: Span) -> TupleLog:
         """Return the changelog of an operator for a span of time."""
         match node:
-            case Source(input=name, numbered=numbered):
+            case ops.Source(input=name, numbered=numbered):
                 return number_input(taken[name]) if numbered else taken[name]
-            case Chained() | Piped() | Turn():
+            case ops.Chained() | ops.Piped() | ops.Turn():
                 return taken[id(node)]
-            case Turns(child=child):
-                streams = list(turns_of(child))
+            case ops.Turns(child=child):
+                streams = list(ops.turns_of(child))
                 logs = [self.log(memory, each.child, taken, span) for each in streams]
                 turned, times, turns = self.turns[id(node)].step(memory, logs)
                 own: dict[str | int, TupleLog] = {id(each): log for each, log in zip(streams, turned, strict=True)}
                 return by_time(self.log(memory, child, own, turns), times, turns)
-        logs = [self.log(memory, each, taken, span) for each in children(node)]
+        logs = [self.log(memory, each, taken, span) for each in ops.children(node)]
         return self.made[id(node)](memory, span, *logs)
 
-    def _compile(self, node: Node) -> Tuples:
+    def _compile(self, node: ops.Node) -> Tuples:
         """Make the operators at and below a node; return an empty sample of its result, by a step over no tuples."""
-        samples, name = [self._compile(each) for each in children(node)], self.names[id(node)]
+        samples, name = [self._compile(each) for each in ops.children(node)], self.names[id(node)]
         match node:
-            case Source(input=source, numbered=numbered):
+            case ops.Source(input=source, numbered=numbered):
                 sample = self.samples[source]
                 return number_input(of_tuples(sample)).born if numbered else sample
-            case Chained():
+            case ops.Chained():
                 reader = self.chains[id(node)] = ChainReader(name, node.chain, node.lifetime, node.meeting)
                 self.inputs[id(node)] = node.input
                 return reader.sample
-            case Piped():
+            case ops.Piped():
                 pipe = self.pipes[id(node)] = Pipe(name, node.steps, node.lifetime, samples[0], node.meeting)
                 return pipe.reader.sample
-            case Turn():
+            case ops.Turn():
                 return samples[0]
-            case Turns(child=child):
-                self.turns[id(node)] = TurnStreams(name, [each.range for each in turns_of(child)])
+            case ops.Turns(child=child):
+                self.turns[id(node)] = TurnStreams(name, [each.range for each in ops.turns_of(child)])
                 return samples[0]
         apply = self.made[id(node)] = self._operator(node, name, samples)
         return apply(Memory(State()), Span(EARLIEST, EARLIEST), *map(of_tuples, samples)).born
 
-    def _operator(self, node: Node, name: str, samples: list[Tuples]) -> Apply:
-        levels = [each.edge.level for each in children(node)]
+    def _operator(self, node: ops.Node, name: str, samples: list[Tuples]) -> Apply:
+        levels = [each.edge.level for each in ops.children(node)]
         match node:
-            case Over(step=FilterStep(condition=condition)):
+            case ops.Over(step=ops.FilterStep(condition=condition)):
                 return lambda memory, span, log: filter_log(log, condition)
-            case Over(step=ProjectStep(items=items)):
+            case ops.Over(step=ops.ProjectStep(items=items)):
                 return lambda memory, span, log: project_log(log, items)
-            case Over(step=Compute(items=items)):
+            case ops.Over(step=ops.Compute(items=items)):
                 return lambda memory, span, log: compute_nothing(log, items)
-            case Over(step=WindowStep(range=length) as window) if window.is_range:
+            case ops.Over(step=ops.WindowStep(range=length) as window) if window.is_range:
                 return lambda memory, span, log: limit_lifetimes(log, length.amount)
-            case Over(step=WindowStep() as window, numbered=numbered):
+            case ops.Over(step=ops.WindowStep() as window, numbered=numbered):
                 return Counted(name, window, samples[0], numbered).step
-            case Over(step=AggregateStep(group=group, calls=calls)):
+            case ops.Over(step=ops.AggregateStep(group=group, calls=calls)):
                 return GroupedAggregate(name, group, calls, samples[0], levels[0]).step
-            case Over(step=DistinctStep()) | MinusLogs():
+            case ops.Over(step=ops.DistinctStep()) | ops.MinusLogs():
                 return Without(name, samples[0], levels).step
-            case JoinLogs():
+            case ops.JoinLogs():
                 return Joined(name, node, samples, levels).step
-            case UnionLogs():
+            case ops.UnionLogs():
                 return lambda memory, span, left, right: unite(left, right)
-            case Placed(child=child):
+            case ops.Placed(child=child):
                 return lambda memory, span, log: placed(log, self.query.inputs[child.input].arrival)
-            case Numbered():
+            case ops.Numbered():
                 return lambda memory, span, log: number_stream(memory, f"{name}.rows", log)
-            case Ordered(by=by):
+            case ops.Ordered(by=by):
                 return OrderedStream(f"{name}.rows", by).step
-            case Streamed(lifetime=lifetime):
+            case ops.Streamed(lifetime=lifetime):
                 return _met(node, lifetime, lambda memory, span, log: as_stream(log, lifetime))
-            case Read(slide=slide):
+            case ops.Read(slide=slide):
                 return _met(node, slide, ReadAt(name, slide).step)
         raise malformed(f"there is no operator for a {name_of(node)}")
 
 
-def _met(node: Streamed | Read, slide: int | None, apply: Apply) -> Apply:
+def _met(node: ops.Streamed | ops.Read, slide: int | None, apply: Apply) -> Apply:
     """Return an operator that also tells its meeting the boundaries at which the other windows must be evaluated."""
     if node.meeting is None or slide is None:
         return apply

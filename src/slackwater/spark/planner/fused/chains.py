@@ -20,26 +20,8 @@ from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import PSEUDO_COLUMNS, UNKNOWN, Expr, Field, Schema
+from slackwater.engine import plan as engine
 from slackwater.engine.columns.rows import INSTANT
-from slackwater.engine.plan import (
-    ROW_WISE,
-    AggregateStep,
-    Call,
-    Chain,
-    Compute,
-    DistinctStep,
-    FilterStep,
-    FrequencyStep,
-    Input,
-    NamedTree,
-    ProjectStep,
-    Size,
-    Step,
-    SubqueryStep,
-    WindowStep,
-    columns_after,
-)
-from slackwater.engine.plan import Tree as EngineTree
 from slackwater.errors import QueryError
 from slackwater.spark.planner.fused.expressions import is_small, known_schema, replace_operands, tree_of
 from slackwater.spark.planner.fused.instants import ROW_NUMBER, step_with_bounds
@@ -54,19 +36,19 @@ Relational = ops.Select | ops.Project | ops.Aggregate | ops.Distinct
 AnyRelational = TypeVar("AnyRelational", bound=Relational)
 
 
-def chain_of(plan: Plan) -> Chain:
+def chain_of(plan: Plan) -> engine.Chain:
     """Return the chain of a plan over one stream."""
     (scan,) = [node for node in ops.walk(plan) if isinstance(node, ops.Scan)]
-    return Chain(input_of(scan), tuple(steps_of(plan)))
+    return engine.Chain(input_of(scan), tuple(steps_of(plan)))
 
 
-def input_of(scan: ops.Scan) -> Input:
+def input_of(scan: ops.Scan) -> engine.Input:
     """Return a stream as the engine reads it."""
     columns = tuple((field.name, field.type) for field in scan.fields)
-    return Input(columns, scan.event_time, scan.arrival, scan.change_type, scan.key)
+    return engine.Input(columns, scan.event_time, scan.arrival, scan.change_type, scan.key)
 
 
-def steps_over(plan: Plan, leaf: ops.Subquery | ops.View) -> tuple[Step, ...]:
+def steps_over(plan: Plan, leaf: ops.Subquery | ops.View) -> tuple[engine.Step, ...]:
     """Return the steps of a plan that come after one of its subqueries."""
     rows = ops.Scan("", leaf.alias, known_schema(leaf).fields, "")
 
@@ -76,7 +58,7 @@ def steps_over(plan: Plan, leaf: ops.Subquery | ops.View) -> tuple[Step, ...]:
     return tuple(steps_of(put_rows(plan)))
 
 
-def steps_of(plan: Plan) -> list[Step]:
+def steps_of(plan: Plan) -> list[engine.Step]:
     """Return the steps that rows of the stream pass, in order."""
     match plan:
         case ops.Scan():
@@ -84,7 +66,7 @@ def steps_of(plan: Plan) -> list[Step]:
         case ops.Disorder(child=child) | ops.Emit(child=child):
             return steps_of(child)
         case ops.Subquery(query=query) | ops.View(query=query):
-            return [*steps_of(query), SubqueryStep()]
+            return [*steps_of(query), engine.SubqueryStep()]
         case ops.Window() | ops.Frequency():
             below = below_window(plan)
             return [*steps_of(below), window_step(plan, schema_of(below))]
@@ -96,7 +78,7 @@ def steps_of(plan: Plan) -> list[Step]:
     raise QueryError("SW-357", f"{type(plan).__name__} cannot be part of a chain", hint="run it elsewhere")
 
 
-def _row_wise_steps(plan: ops.Select | ops.Project) -> list[Step]:
+def _row_wise_steps(plan: ops.Select | ops.Project) -> list[engine.Step]:
     """Return the steps of a filter or a select list, and before them the columns that Spark computes for them."""
     here = schema_of(plan.child)
     columns = SparkColumns(known_schema(plan.child))
@@ -106,7 +88,7 @@ def _row_wise_steps(plan: ops.Select | ops.Project) -> list[Step]:
     return [*columns.steps(here.names, plan), step_with_bounds(step, plan), *after]
 
 
-def _steps_at_boundaries(plan: Plan) -> list[Step]:
+def _steps_at_boundaries(plan: Plan) -> list[engine.Step]:
     """Return the steps of what an aggregate reads: a subquery with boundaries of its own is read at these."""
     source = plan
     while isinstance(source, ops.Select | ops.Project):
@@ -118,7 +100,7 @@ def _steps_at_boundaries(plan: Plan) -> list[Step]:
         return made
     slide = size_of(instants_of(source).every)
     below = steps_of(source)
-    return [*below, WindowStep(slide, slide), *made[len(below) :]]
+    return [*below, engine.WindowStep(slide, slide), *made[len(below) :]]
 
 
 # steps of single operators
@@ -129,7 +111,7 @@ def below_window(plan: ops.Window | ops.Frequency) -> Plan:
     return plan.child.child if is_jump(plan) and isinstance(plan.child, ops.Window) else plan.child
 
 
-def window_step(plan: ops.Window | ops.Frequency, here: Schema) -> WindowStep | FrequencyStep:
+def window_step(plan: ops.Window | ops.Frequency, here: Schema) -> engine.WindowStep | engine.FrequencyStep:
     """Return the step of a window, with the frequency that may stand above it, or of a frequency of rows."""
 
     def names(references: tuple[str, ...]) -> tuple[str, ...]:
@@ -138,34 +120,38 @@ def window_step(plan: ops.Window | ops.Frequency, here: Schema) -> WindowStep | 
     every = size_of(plan.every)
     match plan:
         case ops.Frequency(child=ops.Window() as window, by=by, strict=strict) if is_jump(plan):
-            return WindowStep(size_of(window.range), every, names(window.by or by), names(by), strict)
+            return engine.WindowStep(size_of(window.range), every, names(window.by or by), names(by), strict)
         case ops.Window(by=by):
-            return WindowStep(size_of(plan.range), every, names(by), names(by))
+            return engine.WindowStep(size_of(plan.range), every, names(by), names(by))
         case ops.Frequency(by=by, strict=strict):
-            return FrequencyStep(every, names(by), strict)
+            return engine.FrequencyStep(every, names(by), strict)
 
 
-def relational_step(plan: Relational, here: Schema, below: tuple[str, ...]) -> tuple[Step, tuple[str, ...]]:
+def relational_step(plan: Relational, here: Schema, below: tuple[str, ...]) -> tuple[engine.Step, tuple[str, ...]]:
     """Return the step of an operator over the columns `here`, which have the names `below`, and the names after it."""
     match plan:
         case ops.Select(condition=condition):
-            return FilterStep(tree_of(condition, here)), below
+            return engine.FilterStep(tree_of(condition, here)), below
         case ops.Project(items=items):
             names = unique_names([item.name for item in items])
-            return ProjectStep(_named_trees(items, names, here)), names
+            return engine.ProjectStep(_named_trees(items, names, here)), names
         case ops.Aggregate(group=group, aggregates=aggregates):
             names = unique_names([item.name for item in group + aggregates])
             keys = _named_trees(group, names, here)
             own = zip(names[len(group) :], aggregates, strict=True)
-            return AggregateStep(keys, tuple(replace(call_of(item, here), name=name) for name, item in own)), names
+            return engine.AggregateStep(
+                keys, tuple(replace(call_of(item, here), name=name) for name, item in own)
+            ), names
         case ops.Distinct():
-            return DistinctStep(), below
+            return engine.DistinctStep(), below
 
 
-def same_columns(names: Sequence[str], types: Sequence[str] = ()) -> ProjectStep:
+def same_columns(names: Sequence[str], types: Sequence[str] = ()) -> engine.ProjectStep:
     """Return a step that keeps these columns as they are."""
     kinds = types or (UNKNOWN,) * len(names)
-    return ProjectStep(tuple(NamedTree(name, ("column", name), kind) for name, kind in zip(names, kinds, strict=True)))
+    return engine.ProjectStep(
+        tuple(engine.NamedTree(name, ("column", name), kind) for name, kind in zip(names, kinds, strict=True))
+    )
 
 
 def unique_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -177,24 +163,24 @@ def unique_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(made)
 
 
-def size_of(length: Length) -> Size:
+def size_of(length: Length) -> engine.Size:
     """Return a length as the engine has it."""
-    return Size(length.amount, length.is_time)
+    return engine.Size(length.amount, length.is_time)
 
 
-def _named_trees(items: tuple[ops.Item, ...], names: Sequence[str], here: Schema) -> tuple[NamedTree, ...]:
+def _named_trees(items: tuple[ops.Item, ...], names: Sequence[str], here: Schema) -> tuple[engine.NamedTree, ...]:
     pairs = zip(names, items, strict=False)
-    return tuple(NamedTree(name, tree_of(item.expr, here), item.expr.type) for name, item in pairs)
+    return tuple(engine.NamedTree(name, tree_of(item.expr, here), item.expr.type) for name, item in pairs)
 
 
-def call_of(item: ops.Item, here: Schema) -> Call:
+def call_of(item: ops.Item, here: Schema) -> engine.Call:
     """Return the call of an aggregate function."""
     written, tree = parse_expr(item.expr.sql), bare_call(item)
     if type(tree) not in FUSED:
         raise QueryError("SW-354", f"'{text(tree)}' cannot be computed in the fused operator", hint="use another")
     distinct = isinstance(tree.this, exp.Distinct)
     ignore_nulls = isinstance(written, exp.IgnoreNulls)
-    return Call(item.name, FUSED[type(tree)], _arguments(tree, here), item.expr.type, distinct, ignore_nulls)
+    return engine.Call(item.name, FUSED[type(tree)], _arguments(tree, here), item.expr.type, distinct, ignore_nulls)
 
 
 def bare_call(item: ops.Item) -> Tree:
@@ -228,8 +214,8 @@ class SparkColumns:
     """
 
     here: Schema
-    items: dict[str, NamedTree] = field(default_factory=dict)
-    marks: dict[str, NamedTree] = field(default_factory=dict)
+    items: dict[str, engine.NamedTree] = field(default_factory=dict)
+    marks: dict[str, engine.NamedTree] = field(default_factory=dict)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -267,7 +253,7 @@ class SparkColumns:
         if sql not in self.items:
             taken = {*self.here.names, *(item.name for item in self.items.values())}
             name = next(name for number in count() if (name := f"{ASKED}{number}") not in taken)
-            self.items[sql] = NamedTree(name, ("spark", sql), STAND_IN if kind == UNKNOWN else kind)
+            self.items[sql] = engine.NamedTree(name, ("spark", sql), STAND_IN if kind == UNKNOWN else kind)
         return column_node(self.items[sql].name)
 
     def _text_for_spark(self, tree: Tree) -> str:
@@ -280,7 +266,7 @@ class SparkColumns:
             if self.here.matching(name) or name.lower() not in PSEUDO_COLUMNS:
                 return column_node(undotted(self.here.find(name).name))
             own = f"{ASKED}_{name.lower()}"
-            self.marks[own] = NamedTree(own, ("mark", name.lower()), PSEUDO_COLUMNS[name.lower()])
+            self.marks[own] = engine.NamedTree(own, ("mark", name.lower()), PSEUDO_COLUMNS[name.lower()])
             return column_node(own)
 
         return text(tree.transform(spell))
@@ -290,13 +276,15 @@ class SparkColumns:
         """Return whether an expression reads the numbers of rows."""
         return f"{ASKED}_row_number" in self.marks
 
-    def steps(self, below: Sequence[str], plan: Plan, number: EngineTree = ROW_NUMBER) -> list[ProjectStep | Compute]:
+    def steps(
+        self, below: Sequence[str], plan: Plan, number: engine.Tree = ROW_NUMBER
+    ) -> list[engine.ProjectStep | engine.Compute]:
         """Return the steps that add columns to those `below`: attributes of the instant, then the columns of Spark."""
         if not self.items:
             return []
-        marked = ProjectStep((*same_columns(below).items, *self.marks.values()))
+        marked = engine.ProjectStep((*same_columns(below).items, *self.marks.values()))
         before = [step_with_bounds(marked, plan, number)] if self.marks else []
-        return [*before, Compute(tuple(self.items.values()))]
+        return [*before, engine.Compute(tuple(self.items.values()))]
 
 
 def undotted(name: str) -> str:
@@ -304,30 +292,32 @@ def undotted(name: str) -> str:
     return name.replace(".", "#")
 
 
-INSTANT_COLUMN = NamedTree("#instant", ("mark", INSTANT), "bigint")
+INSTANT_COLUMN = engine.NamedTree("#instant", ("mark", INSTANT), "bigint")
 """The additional column with the numbers of instants, if DISTINCT reads it."""
 
 
-def find_instants(steps: tuple[Step, ...], names: Sequence[str]) -> tuple[Step, ...]:
+def find_instants(steps: tuple[engine.Step, ...], names: Sequence[str]) -> tuple[engine.Step, ...]:
     """Return steps over columns of these names, in which DISTINCT needs no marks to know the rows of an instant.
 
     In a tree, rows to which Spark adds columns lose their marks, so DISTINCT reads the number of the instant from a
     column.
     """
     for place, step in enumerate(steps):
-        begin = next((each for each in reversed(range(place)) if not isinstance(steps[each], ROW_WISE)), -1) + 1
+        begin = next((each for each in reversed(range(place)) if not isinstance(steps[each], engine.ROW_WISE)), -1) + 1
         between = steps[begin:place]
-        if step != DistinctStep() or not any(isinstance(each, Compute) for each in between):
+        if step != engine.DistinctStep() or not any(isinstance(each, engine.Compute) for each in between):
             continue
-        marked = ProjectStep((*same_columns(columns_after(list(names), steps[:begin])).items, INSTANT_COLUMN))
-        own = same_columns(columns_after(list(names), steps[:place]))
-        found = (marked, *map(_with_instant, between), DistinctStep(INSTANT_COLUMN.name), own)
+        marked = engine.ProjectStep(
+            (*same_columns(engine.columns_after(list(names), steps[:begin])).items, INSTANT_COLUMN)
+        )
+        own = same_columns(engine.columns_after(list(names), steps[:place]))
+        found = (marked, *map(_with_instant, between), engine.DistinctStep(INSTANT_COLUMN.name), own)
         return find_instants((*steps[:begin], *found, *steps[place + 1 :]), names)
     return steps
 
 
-def _with_instant(step: Step) -> Step:
+def _with_instant(step: engine.Step) -> engine.Step:
     """Return a step that passes the column of instants on."""
-    if not isinstance(step, ProjectStep):
+    if not isinstance(step, engine.ProjectStep):
         return step
-    return ProjectStep((*step.items, *same_columns([INSTANT_COLUMN.name], [INSTANT_COLUMN.type]).items))
+    return engine.ProjectStep((*step.items, *same_columns([INSTANT_COLUMN.name], [INSTANT_COLUMN.type]).items))

@@ -17,27 +17,7 @@ from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.properties.finality import changing
 from slackwater.algebra.properties.instants import instants_of, is_jump
 from slackwater.algebra.schema import PSEUDO_COLUMNS
-from slackwater.engine.plan import (
-    ROW_WISE,
-    Chained,
-    Compute,
-    Edge,
-    EnginePlan,
-    FrequencyStep,
-    MinusLogs,
-    NamedTree,
-    Node,
-    Over,
-    Piped,
-    ProjectStep,
-    Read,
-    Source,
-    Step,
-    Streamed,
-    SubqueryStep,
-    UnionLogs,
-    WindowStep,
-)
+from slackwater.engine import plan as engine
 from slackwater.spark.planner.fused.chains import (
     below_window,
     chain_of,
@@ -65,7 +45,7 @@ SETS = (ops.Join, ops.Union, ops.Minus)
 """Operators that read two inputs."""
 
 
-def changes_of(plan: Plan) -> EnginePlan:
+def changes_of(plan: Plan) -> engine.EnginePlan:
     """Return the engine's plan of a query's changelog."""
     if _is_final_at_boundaries(plan) and is_one_stream(plan) and not chain_of(plan).computed:
         return _chain_at_boundaries(plan)
@@ -73,10 +53,10 @@ def changes_of(plan: Plan) -> EnginePlan:
     wanted = result_names(plan)
     if wanted != root.names:
         fields = zip(wanted, root.names, schema_of(plan), strict=True)
-        items = tuple(NamedTree(new, ("column", old), field.type) for new, old, field in fields)
-        root = with_edge(plan, Over(NO_EDGE, root.node, ProjectStep(items)), wanted)
+        items = tuple(engine.NamedTree(new, ("column", old), field.type) for new, old, field in fields)
+        root = with_edge(plan, engine.Over(NO_EDGE, root.node, engine.ProjectStep(items)), wanted)
     scans = {node.stream: node for node in ops.walk(plan) if isinstance(node, ops.Scan)}
-    return EnginePlan({name: input_of(scan) for name, scan in scans.items()}, number_meetings(root.node))
+    return engine.EnginePlan({name: input_of(scan) for name, scan in scans.items()}, number_meetings(root.node))
 
 
 def result_names(plan: Plan) -> tuple[str, ...]:
@@ -84,12 +64,12 @@ def result_names(plan: Plan) -> tuple[str, ...]:
     return unique_names([schema_of(plan).reference(field) for field in schema_of(plan)])
 
 
-def _chain_at_boundaries(plan: Plan) -> EnginePlan:
+def _chain_at_boundaries(plan: Plan) -> engine.EnginePlan:
     """Return the chain of EMIT FINAL, whose answer at a boundary is valid until the next one."""
     (scan,) = [node for node in ops.walk(plan) if isinstance(node, ops.Scan)]
     key = key_under(plan, _plain_names(plan))
-    root = Chained(Edge(2, key), scan.stream, chain_of(plan), instants_of(plan).every.amount)
-    return EnginePlan({scan.stream: input_of(scan)}, root)
+    root = engine.Chained(engine.Edge(2, key), scan.stream, chain_of(plan), instants_of(plan).every.amount)
+    return engine.EnginePlan({scan.stream: input_of(scan)}, root)
 
 
 # which parts of a plan are final
@@ -165,14 +145,14 @@ def _build(plan: Plan, read: bool = False) -> NamedNode:
             return _stream_of_several(plan, plan.query, read)
     match plan:
         case ops.Scan(stream=stream):
-            return with_edge(plan, Source(NO_EDGE, stream), tuple(field.name for field in plan.fields))
+            return with_edge(plan, engine.Source(NO_EDGE, stream), tuple(field.name for field in plan.fields))
         case ops.Disorder(child=child) | ops.Emit(child=child):
             return _build(child, read)
         case ops.Subquery(query=query) | ops.View(query=query):
             return _build(query) if changing(query) else _stream(plan, query)
         case ops.Window(child=child, range=length, every=every) if length.is_time and every == ONE_TUPLE:
             below = _build(child)
-            return with_edge(plan, Over(NO_EDGE, below.node, WindowStep(size_of(length))), below.names)
+            return with_edge(plan, engine.Over(NO_EDGE, below.node, engine.WindowStep(size_of(length))), below.names)
         case ops.Frequency() if not is_jump(plan):
             return _chain(plan) if one else _pipe(plan, read)
         case ops.Window() | ops.Frequency():
@@ -192,7 +172,7 @@ def _build(plan: Plan, read: bool = False) -> NamedNode:
             return build_over(plan, plan.child, _build(plan.child, read))
         case ops.Union(left=left, right=right) | ops.Minus(left=left, right=right):
             one_side, other = _build(left, read), _build(right, read)
-            kind = UnionLogs if isinstance(plan, ops.Union) else MinusLogs
+            kind = engine.UnionLogs if isinstance(plan, ops.Union) else engine.MinusLogs
             return with_edge(plan, kind(NO_EDGE, one_side.node, other.node), one_side.names)
     raise refusal(f"a {type(plan).__name__.lower()} of this kind has no changelog operator")
 
@@ -223,7 +203,7 @@ def _stream_of_several(plan: Plan, query: Plan, read: bool = False) -> NamedNode
     Rows that come at any time, because sides have different slides, can be `read` at the boundaries of the first side.
     """
     below = _build_emitted(query)
-    made = with_final_edge(plan, Streamed(NO_EDGE, below.node), below.names)
+    made = with_final_edge(plan, engine.Streamed(NO_EDGE, below.node), below.names)
     return _read_at_boundaries(query, made) if read else made
 
 
@@ -232,9 +212,9 @@ def _read_at_boundaries(query: Plan, given: NamedNode) -> NamedNode:
     unions = [node for node in ops.walk(query) if isinstance(node, ops.Union)]
     if all(instants_of(each.left).every == instants_of(each.right).every for each in unions):
         return given
-    assert isinstance(given.node, Streamed | Piped)  # noqa: S101
+    assert isinstance(given.node, engine.Streamed | engine.Piped)  # noqa: S101
     assert given.node.lifetime is not None  # noqa: S101
-    return replace(given, node=Read(given.node.edge, given.node, given.node.lifetime))
+    return replace(given, node=engine.Read(given.node.edge, given.node, given.node.lifetime))
 
 
 def _pipe(plan: ops.Window | ops.Frequency, read: bool) -> NamedNode:
@@ -244,9 +224,9 @@ def _pipe(plan: ops.Window | ops.Frequency, read: bool) -> NamedNode:
     child = below_window(plan)
     below = _build(child) if isinstance(child, ops.Subquery | ops.View) else _build_emitted(child)
     step = window_step(plan, below.columns_of(child))
-    made = with_final_edge(plan, Piped(NO_EDGE, place_rows(below.node), (step,)), below.names)
+    made = with_final_edge(plan, engine.Piped(NO_EDGE, place_rows(below.node), (step,)), below.names)
     # a window has boundaries of its own
-    return _read_at_boundaries(plan, made) if read and isinstance(step, FrequencyStep) else made
+    return _read_at_boundaries(plan, made) if read and isinstance(step, engine.FrequencyStep) else made
 
 
 def _pipe_over(leaf: ops.Subquery | ops.View, query: Plan) -> NamedNode:
@@ -258,7 +238,7 @@ def _pipe_over(leaf: ops.Subquery | ops.View, query: Plan) -> NamedNode:
     end = _next_computed(steps)
     if not end:
         return _continue_chain(query, below.node, steps)
-    made = with_final_edge(query, Piped(NO_EDGE, place_rows(below.node), steps[:end]), _plain_names(query))
+    made = with_final_edge(query, engine.Piped(NO_EDGE, place_rows(below.node), steps[:end]), _plain_names(query))
     return _continue_chain(query, made.node, steps[end:])
 
 
@@ -271,7 +251,7 @@ def _build_emitted(query: Plan) -> NamedNode:
             return _build_emitted(inner)
         case ops.Union(left=left, right=right):
             one, two = _build_emitted(left), _build_emitted(right)
-            return with_edge(query, UnionLogs(NO_EDGE, one.node, two.node), one.names)
+            return with_edge(query, engine.UnionLogs(NO_EDGE, one.node, two.node), one.names)
         case _ if not instants_of(query).at_boundaries and (leaf := _leaf_of(query)) is not None:
             return _build(plain) if (plain := _row_wise(query)) is not None else _pipe_over(leaf, query)
         case ops.Select(child=child) | ops.Project(child=child) if not isinstance(child, ops.Join):
@@ -302,11 +282,13 @@ def _chain(plan: Plan) -> NamedNode:
     chain = chain_of(plan)
     steps = find_instants(chain.steps, chain.input.names)
     end = _next_computed(steps)
-    made = with_final_edge(plan, Chained(NO_EDGE, scan.stream, replace(chain, steps=steps[:end])), _plain_names(plan))
+    made = with_final_edge(
+        plan, engine.Chained(NO_EDGE, scan.stream, replace(chain, steps=steps[:end])), _plain_names(plan)
+    )
     return _continue_chain(plan, made.node, steps[end:])
 
 
-def _continue_chain(plan: Plan, node: Node, steps: tuple[Step, ...]) -> NamedNode:
+def _continue_chain(plan: Plan, node: engine.Node, steps: tuple[engine.Step, ...]) -> NamedNode:
     """Return the steps of a chain over operators of the tree, from columns that Spark computes on.
 
     Filters and lists are operators of the tree, the steps after them a pipe.
@@ -314,22 +296,24 @@ def _continue_chain(plan: Plan, node: Node, steps: tuple[Step, ...]) -> NamedNod
     names = _plain_names(plan)
     if not steps:
         return NamedNode(node, names)
-    end = next((place for place, step in enumerate(steps) if not isinstance(step, ROW_WISE)), len(steps))
+    end = next((place for place, step in enumerate(steps) if not isinstance(step, engine.ROW_WISE)), len(steps))
     own, edge = node.edge, replace(node.edge, key=None, subquery=False)
     for step in steps[:end]:
-        assert isinstance(step, ROW_WISE)  # noqa: S101
-        node = Over(edge, number_rows(node) if reads_number(step) else node, step_with_bounds(step, plan, NUMBER))
-    is_subquery = steps[end : end + 1] == (SubqueryStep(),)
+        assert isinstance(step, engine.ROW_WISE)  # noqa: S101
+        node = engine.Over(
+            edge, number_rows(node) if reads_number(step) else node, step_with_bounds(step, plan, NUMBER)
+        )
+    is_subquery = steps[end : end + 1] == (engine.SubqueryStep(),)
     rest = steps[end + is_subquery :]
     if not (next_end := _next_computed(rest)):
         return _continue_chain(plan, replace(node, edge=replace(own, subquery=is_subquery)), rest)
-    piped = Piped(NO_EDGE, place_rows(without_lifetimes(node)), rest[:next_end])
+    piped = engine.Piped(NO_EDGE, place_rows(without_lifetimes(node)), rest[:next_end])
     return _continue_chain(plan, with_final_edge(plan, piped, names).node, rest[next_end:])
 
 
-def _next_computed(steps: tuple[Step, ...]) -> int:
+def _next_computed(steps: tuple[engine.Step, ...]) -> int:
     """Return the place of the first step in which Spark computes columns, or the end."""
-    return next((place for place, step in enumerate(steps) if isinstance(step, Compute)), len(steps))
+    return next((place for place, step in enumerate(steps) if isinstance(step, engine.Compute)), len(steps))
 
 
 def _plain_names(plan: Plan) -> tuple[str, ...]:

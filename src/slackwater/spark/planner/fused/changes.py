@@ -17,26 +17,10 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from slackwater.algebra.nodes import Disorder, Plan, Policy, Scan, walk
 from slackwater.algebra.policies import effective
+from slackwater.engine import plan as engine
 from slackwater.engine.changelog.log import IDENTITY, LOG_COLUMNS
 from slackwater.engine.changelog.partitioning import partitioning as partition_tree
 from slackwater.engine.changelog.profiles import check_upserts
-from slackwater.engine.plan import (
-    Chained,
-    Compute,
-    Edge,
-    EnginePlan,
-    Input,
-    Node,
-    Over,
-    Source,
-    children,
-    decode,
-    encode,
-    meeting_of,
-    slots_of,
-    with_children,
-)
-from slackwater.engine.plan import walk as walk_tree
 from slackwater.errors import QueryError
 from slackwater.spark.operator.blobs import BUCKET
 from slackwater.spark.operator.entry import Entry, types_in
@@ -119,9 +103,9 @@ def _run(
         return HostInput(own.select(*map(quote, names)), entry.clock(streams, reads), by.get(stream, ()))
 
     inputs = {entry.scan.stream: partial(read, entry) for entry in divided.entries}
-    engine, ends = decode(document), pack_ends(_ends(divided, streams))
-    engine, blobs = _CutTree(engine, by, inputs, ends).operator(engine.root)
-    document = encode(engine)
+    whole, ends = engine.decode(document), pack_ends(_ends(divided, streams))
+    topmost, blobs = _CutTree(whole, by, inputs, ends).operator(whole.root)
+    document = engine.encode(topmost)
     make = partial(changelog_kernel_of, document, form)
     about = digest_of(document, asdict(form) if form else None, by)
     out = run_kernel(make, [*blobs, *ends], about, wanted)
@@ -136,19 +120,19 @@ class _CutTree:
     it needs.
     """
 
-    plan: EnginePlan
+    plan: engine.EnginePlan
     by: Buckets
     streams: Mapping[str, Callable[..., HostInput]]
     ends: Sequence[DataFrame]
     seen: set[str] = field(default_factory=set)
 
-    def operator(self, root: Node) -> tuple[EnginePlan, list[DataFrame]]:
+    def operator(self, root: engine.Node) -> tuple[engine.EnginePlan, list[DataFrame]]:
         """Return the plan of the operator from a root down to the next cuts, and its inputs as blobs."""
         blobs: list[DataFrame] = []
 
-        def run_below(name: str, step: Compute, child: Node) -> Input:
+        def run_below(name: str, step: engine.Compute, child: engine.Node) -> engine.Input:
             below, given = self.operator(child)
-            document = encode(below)
+            document = engine.encode(below)
             make = partial(changelog_kernel_of, document, None, handed=True)
             rows = result_rows_by_bucket(make, [*given, *self.ends], digest_of(document, None, self.by))
             computed = add_columns(rows, map(undotted, rows.columns), step)
@@ -163,53 +147,62 @@ class _CutTree:
         return own, [*(pack_streams(read) if read else ()), *blobs]
 
 
-def cut_tree(plan: EnginePlan, root: Node, input_below: Callable[[str, Compute, Node], Input]) -> EnginePlan:
+def cut_tree(
+    plan: engine.EnginePlan, root: engine.Node, input_below: Callable[[str, engine.Compute, engine.Node], engine.Input]
+) -> engine.EnginePlan:
     """Return the plan of one operator: from a root of a changelog's tree down to the next columns that Spark computes.
 
     `input_below` returns the input, by its name, that has these columns of the operator below.
     """
-    inputs: dict[str, Input] = {}
+    inputs: dict[str, engine.Input] = {}
 
-    def cut(node: Node) -> Node:
-        if not isinstance(node, Over) or not isinstance(node.step, Compute):
-            return with_children(node, *map(cut, children(node)))
+    def cut(node: engine.Node) -> engine.Node:
+        if not isinstance(node, engine.Over) or not isinstance(node.step, engine.Compute):
+            return engine.with_children(node, *map(cut, engine.children(node)))
         name = f"{RESULT}.{len(inputs)}"
         inputs[name] = input_below(name, node.step, node.child)
-        return Source(node.edge, name)
+        return engine.Source(node.edge, name)
 
     made, *beside = map(cut, (root, *_trees_beside(plan, root)))
-    read = {node.input for tree in (made, *beside) for node in walk_tree(tree) if isinstance(node, Source | Chained)}
+    read = {
+        node.input
+        for tree in (made, *beside)
+        for node in engine.walk(tree)
+        if isinstance(node, engine.Source | engine.Chained)
+    }
     streams = {name: given for name, given in plan.inputs.items() if name in read}
-    return EnginePlan({**streams, **inputs}, made, tuple(beside))
+    return engine.EnginePlan({**streams, **inputs}, made, tuple(beside))
 
 
-def _trees_beside(plan: EnginePlan, root: Node) -> list[Node]:
+def _trees_beside(plan: engine.EnginePlan, root: engine.Node) -> list[engine.Node]:
     """Return the trees that an operator needs beside its own.
 
     These are the other windows of its meetings, and for the topmost operator sources whose refused rows it returns.
     """
     own = list(_walk_uncut(root))
-    meetings = {meeting_of(node) for node in own} - {None}
+    meetings = {engine.meeting_of(node) for node in own} - {None}
     met = [
-        node for node in walk_tree(plan.root) if meeting_of(node) in meetings and all(node is not each for each in own)
+        node
+        for node in engine.walk(plan.root)
+        if engine.meeting_of(node) in meetings and all(node is not each for each in own)
     ]
-    read = {node.input for node in own if isinstance(node, Source)}
+    read = {node.input for node in own if isinstance(node, engine.Source)}
     edited = [name for name, given in plan.inputs.items() if given.change_type and name not in read]
-    return [*met, *(Source(Edge(4), name) for name in edited if root is plan.root)]
+    return [*met, *(engine.Source(engine.Edge(4), name) for name in edited if root is plan.root)]
 
 
-def _walk_uncut(node: Node) -> Iterator[Node]:
+def _walk_uncut(node: engine.Node) -> Iterator[engine.Node]:
     """Return the operators from a node down to the next columns that Spark computes."""
     yield node
-    if not isinstance(node, Over) or not isinstance(node.step, Compute):
-        for each in children(node):
+    if not isinstance(node, engine.Over) or not isinstance(node.step, engine.Compute):
+        for each in engine.children(node):
             yield from _walk_uncut(each)
 
 
-def input_from(columns: Sequence[tuple[str, str]], below: EnginePlan) -> Input:
+def input_from(columns: Sequence[tuple[str, str]], below: engine.EnginePlan) -> engine.Input:
     """Return the input with these columns, by name and type, of the rows that another operator returns."""
     ids = sum(name.startswith(IDENTITY) for name, _ in columns)
-    return Input(tuple(columns), "", ids=ids, slots=slots_of(below.root, below.inputs))
+    return engine.Input(tuple(columns), "", ids=ids, slots=engine.slots_of(below.root, below.inputs))
 
 
 def _ends(divided: Split, streams: Inputs) -> DataFrame | None:
@@ -259,8 +252,8 @@ def describe_changelog(plan: Plan) -> Stages:
     """Return how the operators of a changelog are partitioned, and why."""
     divided = split_changelog(plan)
     document, by = _engine_plan(with_stand_ins(divided.core))
-    nodes = reversed(list(walk_tree(decode(document).root)))
-    computed = [node.step for node in nodes if isinstance(node, Over) and isinstance(node.step, Compute)]
+    nodes = reversed(list(engine.walk(engine.decode(document).root)))
+    computed = [node.step for node in nodes if isinstance(node, engine.Over) and isinstance(node.step, engine.Compute)]
     return Stages((_describe_buckets(divided, by),), tuple(range(len(computed))), expressions_of_spark(computed))
 
 
@@ -281,9 +274,9 @@ def _kernel_without_spark(divided: Split, form: Form | None) -> HostedChangelog:
 def _engine_plan(core: Plan) -> tuple[str, Buckets]:
     """Return the engine's plan of a core, encoded, and the columns of each input that define its buckets, if any."""
     plan = changes_of(core)
-    if isinstance(plan.root, Chained) and plan.root.lifetime is not None:
-        return encode(plan), {plan.root.input: partitioning(plan.root.chain).columns}
-    return encode(plan), partition_tree(plan) or {}
+    if isinstance(plan.root, engine.Chained) and plan.root.lifetime is not None:
+        return engine.encode(plan), {plan.root.input: partitioning(plan.root.chain).columns}
+    return engine.encode(plan), partition_tree(plan) or {}
 
 
 def split_changelog(plan: Plan) -> Split:

@@ -15,21 +15,11 @@ from slackwater.algebra.properties.instants import instants_of
 from slackwater.algebra.properties.keys import key_of
 from slackwater.algebra.properties.monotonicity import class_of
 from slackwater.algebra.schema import Field, Schema
-from slackwater.engine.plan import (
-    AggregateStep,
-    Chained,
-    Edge,
-    MinusLogs,
-    Node,
-    Over,
-    Piped,
-    Streamed,
-    children,
-)
+from slackwater.engine import plan as engine
 from slackwater.spark.planner.fused.expressions import known_schema
 from slackwater.spark.planner.fused.order import is_range
 
-NO_EDGE = Edge()
+NO_EDGE = engine.Edge()
 """Stands in the place of an edge until `with_edge` replaces it."""
 
 
@@ -48,7 +38,7 @@ class RenamedSchema(Schema):
 class NamedNode:
     """An operator, and the names of its columns in order."""
 
-    node: Node
+    node: engine.Node
     names: tuple[str, ...]
 
     def columns_of(self, plan: Plan) -> RenamedSchema:
@@ -60,23 +50,25 @@ class NamedNode:
         return RenamedSchema(known_schema(plan).fields, self.names[: len(schema_of(plan))])
 
 
-def with_edge(plan: Plan, node: Node, names: tuple[str, ...]) -> NamedNode:
+def with_edge(plan: Plan, node: engine.Node, names: tuple[str, ...]) -> NamedNode:
     """Return the operator with the class and the key of its result."""
-    below = [each.edge.level for each in children(node)]
+    below = [each.edge.level for each in engine.children(node)]
     level = max([int(class_of(plan)), *below])
     match node:
-        case Over(step=AggregateStep()) | MinusLogs():
+        case engine.Over(step=engine.AggregateStep()) | engine.MinusLogs():
             level = 4  # at boundaries too: the operators of a tree send what they can tell, and end it if it changes
-        case Over() if is_range(node) and isinstance(plan, ops.Window):
+        case engine.Over() if is_range(node) and isinstance(plan, ops.Window):
             level = {1: 2, 2: 3}.get(below[0], below[0])
-    return NamedNode(replace(node, edge=Edge(level, key_under(plan, names))), names)
+    return NamedNode(replace(node, edge=engine.Edge(level, key_under(plan, names))), names)
 
 
-def with_final_edge(plan: Plan, node: Chained | Piped | Streamed, names: tuple[str, ...]) -> NamedNode:
+def with_final_edge(
+    plan: Plan, node: engine.Chained | engine.Piped | engine.Streamed, names: tuple[str, ...]
+) -> NamedNode:
     """Return the operator of final answers: they live for ever, or, at boundaries, until the next one."""
     every = instants_of(plan).every
     level, lifetime = (2, every.amount) if every.is_time else (1, None)
-    return NamedNode(replace(node, lifetime=lifetime, edge=Edge(level, key_under(plan, names))), names)
+    return NamedNode(replace(node, lifetime=lifetime, edge=engine.Edge(level, key_under(plan, names))), names)
 
 
 def key_under(plan: Plan, names: tuple[str, ...]) -> tuple[str, ...] | None:

@@ -12,98 +12,88 @@ from typing import Any
 from slackwater.algebra.lengths import TICK
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.instants import instants_of
+from slackwater.engine import plan as engine
 from slackwater.engine.expressions import marks_of
-from slackwater.engine.plan import (
-    NUMBERED,
-    AggregateStep,
-    Chain,
-    Chained,
-    FilterStep,
-    JoinLogs,
-    NamedTree,
-    Node,
-    Numbered,
-    Over,
-    ProjectStep,
-    Source,
-    Step,
-    Streamed,
-    Tree,
-    WindowStep,
-    children,
-    columns_after,
-    trees_of,
-    with_children,
-)
 from slackwater.spark.planner.fused.order import is_merging, is_range, is_row_wise, place_rows
 
 ROW_TIME, ROW_NUMBER = ("mark", "row_time"), ("mark", "row_number")
-NUMBER, NO_NUMBER = ("column", NUMBERED), ("literal", None, "bigint")
+NUMBER, NO_NUMBER = ("column", engine.NUMBERED), ("literal", None, "bigint")
 
 
-def number_rows(node: Node) -> Node:
+def number_rows(node: engine.Node) -> engine.Node:
     """Return the same operators, whose rows have their numbers as one more column.
 
     A row of a stream keeps its number there if it is sampled; a row of a subquery has its number among the rows of the
     subquery. A row of a window that counts has the number of the row that caused the first instant at which the window
     held it.
     """
-    if isinstance(node, Numbered) or NUMBERED in [item.name for item in _projected_items(node)]:
+    if isinstance(node, engine.Numbered) or engine.NUMBERED in [item.name for item in _projected_items(node)]:
         return node
-    if node.edge.subquery or isinstance(node, Streamed):
-        return Numbered(replace(node.edge, subquery=False), place_rows(node))
+    if node.edge.subquery or isinstance(node, engine.Streamed):
+        return engine.Numbered(replace(node.edge, subquery=False), place_rows(node))
     match node:
-        case Source():
+        case engine.Source():
             return replace(node, numbered=True)
-        case Chained(chain=chain):
+        case engine.Chained(chain=chain):
             return replace(node, chain=_number_chain(chain))
-        case Over(child=child, step=ProjectStep(items=items)):
-            more = ProjectStep((*items, NamedTree(NUMBERED, NUMBER, "bigint")))
+        case engine.Over(child=child, step=engine.ProjectStep(items=items)):
+            more = engine.ProjectStep((*items, engine.NamedTree(engine.NUMBERED, NUMBER, "bigint")))
             return replace(node, step=more, child=number_rows(child))
-        case Over(step=WindowStep()) if not is_range(node):
+        case engine.Over(step=engine.WindowStep()) if not is_range(node):
             return replace(node, numbered=True)
-    return with_children(node, *map(number_rows, children(node)))
+    return engine.with_children(node, *map(number_rows, engine.children(node)))
 
 
-def _projected_items(node: Node) -> tuple[NamedTree, ...]:
+def _projected_items(node: engine.Node) -> tuple[engine.NamedTree, ...]:
     """Return the items of the projection with which an operator or a chain ends."""
-    steps = node.chain.steps[-1:] if isinstance(node, Chained) else (node.step,) if isinstance(node, Over) else ()
-    return steps[0].items if steps and isinstance(steps[0], ProjectStep) else ()
+    steps = (
+        node.chain.steps[-1:]
+        if isinstance(node, engine.Chained)
+        else (node.step,)
+        if isinstance(node, engine.Over)
+        else ()
+    )
+    return steps[0].items if steps and isinstance(steps[0], engine.ProjectStep) else ()
 
 
-def _number_chain(chain: Chain) -> Chain:
+def _number_chain(chain: engine.Chain) -> engine.Chain:
     """Return a chain whose rows have their numbers as one more column."""
-    items = [NamedTree(name, ("column", name)) for name in columns_after(chain.input.names, chain.steps)]
-    return replace(chain, steps=(*chain.steps, ProjectStep((*items, NamedTree(NUMBERED, ROW_NUMBER, "bigint")))))
+    items = [engine.NamedTree(name, ("column", name)) for name in engine.columns_after(chain.input.names, chain.steps)]
+    return replace(
+        chain,
+        steps=(*chain.steps, engine.ProjectStep((*items, engine.NamedTree(engine.NUMBERED, ROW_NUMBER, "bigint")))),
+    )
 
 
-def number_of(node: Node) -> Tree:
+def number_of(node: engine.Node) -> engine.Tree:
     """Return how the rows of an operator know their number: as a column. Rows that stand for several have NULL."""
     while is_row_wise(node) and not node.edge.subquery:
         node = node.child
-    return NO_NUMBER if is_merging(node) or isinstance(node, JoinLogs) else NUMBER
+    return NO_NUMBER if is_merging(node) or isinstance(node, engine.JoinLogs) else NUMBER
 
 
-def reads_number(step: Step) -> bool:
+def reads_number(step: engine.Step) -> bool:
     """Return whether an expression of a step reads the numbers of rows."""
-    return any(ROW_NUMBER[1] in marks_of(tree) for tree in trees_of(step))
+    return any(ROW_NUMBER[1] in marks_of(tree) for tree in engine.trees_of(step))
 
 
-def step_with_bounds(step: Step, plan: Plan, number: Tree = ROW_NUMBER) -> Any:
+def step_with_bounds(step: engine.Step, plan: Plan, number: engine.Tree = ROW_NUMBER) -> Any:
     """Return a step with the bounds of its extents computed from the time of a result, and `number` as row_number."""
     match step:
-        case AggregateStep(group=group, calls=calls):
+        case engine.AggregateStep(group=group, calls=calls):
             items = tuple(replace(item, tree=_with_bounds(item.tree, plan, number)) for item in group)
             own = (replace(call, arguments=_with_bounds(call.arguments, plan, number)) for call in calls)
-            return AggregateStep(items, tuple(own))
-        case ProjectStep(items=items):
-            return ProjectStep(tuple(replace(item, tree=_with_bounds(item.tree, plan, number)) for item in items))
-        case FilterStep(condition=condition):
-            return FilterStep(_with_bounds(condition, plan, number))
+            return engine.AggregateStep(items, tuple(own))
+        case engine.ProjectStep(items=items):
+            return engine.ProjectStep(
+                tuple(replace(item, tree=_with_bounds(item.tree, plan, number)) for item in items)
+            )
+        case engine.FilterStep(condition=condition):
+            return engine.FilterStep(_with_bounds(condition, plan, number))
     return step
 
 
-def _with_bounds(tree: Any, plan: Plan, number: Tree) -> Any:
+def _with_bounds(tree: Any, plan: Plan, number: engine.Tree) -> Any:
     match tree:
         case ("mark", "row_number"):
             return number
@@ -116,5 +106,5 @@ def _with_bounds(tree: Any, plan: Plan, number: Tree) -> Any:
     return tree
 
 
-def _row_time_plus(ticks: int) -> Tree:
+def _row_time_plus(ticks: int) -> engine.Tree:
     return ("+", ROW_TIME, ("literal", ticks, "interval"))

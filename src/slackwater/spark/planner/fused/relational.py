@@ -12,8 +12,7 @@ from slackwater.algebra.expressions import Tree, columns, conjunction, conjuncts
 from slackwater.algebra.nodes import Plan
 from slackwater.algebra.properties.columns import schema_of
 from slackwater.algebra.schema import Expr, Schema
-from slackwater.engine.plan import AggregateStep, JoinLogs, Over, WindowStep
-from slackwater.engine.plan import Tree as EngineTree
+from slackwater.engine import plan as engine
 from slackwater.errors import QueryError
 from slackwater.spark.planner.fused.chains import (
     ASKED,
@@ -44,9 +43,9 @@ def build_over(plan: Relational, child: Plan, below: NamedNode) -> NamedNode:
     number = number_of(below.node)
     numbered = number is NUMBER and reads_number(step)
     node = number_rows(below.node) if numbered else below.node
-    if isinstance(step, AggregateStep) and any(each.function in ORDERED for each in step.calls):
+    if isinstance(step, engine.AggregateStep) and any(each.function in ORDERED for each in step.calls):
         node = order_births(node)
-    made = with_edge(plan, Over(NO_EDGE, node, step_with_bounds(step, plan, number)), names)
+    made = with_edge(plan, engine.Over(NO_EDGE, node, step_with_bounds(step, plan, number)), names)
     if not isinstance(plan, ops.Select) or (not numbered and len(names) == len(schema_of(plan))):
         return made
     return _only(plan, made, names[: len(schema_of(plan))])
@@ -55,7 +54,7 @@ def build_over(plan: Relational, child: Plan, below: NamedNode) -> NamedNode:
 def _only(plan: Plan, below: NamedNode, names: tuple[str, ...]) -> NamedNode:
     """Return only the columns of a plan, which have these names."""
     step = same_columns(names, [field.type for field in schema_of(plan)])
-    return with_edge(plan, Over(NO_EDGE, below.node, step), names)
+    return with_edge(plan, engine.Over(NO_EDGE, below.node, step), names)
 
 
 def _with_spark_columns(below: NamedNode, asked: SparkColumns, plan: Plan) -> NamedNode:
@@ -67,7 +66,7 @@ def _with_spark_columns(below: NamedNode, asked: SparkColumns, plan: Plan) -> Na
         node = number_rows(node)
     edge = replace(node.edge, subquery=False)
     for step in asked.steps(below.names, plan, number):
-        node = Over(edge, node, step)
+        node = engine.Over(edge, node, step)
     return NamedNode(node, (*below.names, *(field.name for field in asked.fields)))
 
 
@@ -87,14 +86,14 @@ def build_join(plan: Plan, join: ops.Join, one: NamedNode, two: NamedNode) -> Na
     rest = [tree_of(part, known) for part in others if is_small(part, known)]
     condition = None if not rest else rest[0] if len(rest) == 1 else ("and", *rest)
     pairs = tuple(zip(left, right, strict=True))
-    made = with_edge(plan, JoinLogs(NO_EDGE, one.node, two.node, names, pairs, condition), names)
+    made = with_edge(plan, engine.JoinLogs(NO_EDGE, one.node, two.node, names, pairs, condition), names)
     if spare:
         made = _only(plan, made, own)
     of_pairs = tuple(Expr(text(part), "boolean") for part in others if not is_small(part, known))
     return build_over(ops.Select(join, conjunction(of_pairs)), join, made) if of_pairs else made
 
 
-def _join_values(plan: Plan, below: NamedNode, trees: Sequence[Tree]) -> tuple[NamedNode, list[EngineTree]]:
+def _join_values(plan: Plan, below: NamedNode, trees: Sequence[Tree]) -> tuple[NamedNode, list[engine.Tree]]:
     """Return a side of a join with columns that Spark computes, and the values by which its rows are paired."""
     asked = SparkColumns(below.known_columns_of(plan))
     written = [asked.take_from_tree(tree) for tree in trees]
@@ -156,8 +155,8 @@ def build_counting_window(plan: ops.Window | ops.Frequency, below: NamedNode, *,
         raise refusal("only every n-th row of a stream can be an instant of a changelog")
     node = without_lifetimes(below.node if one_stream else place_rows(below.node))
     step = window_step(plan, below.columns_of(below_window(plan)))
-    assert isinstance(step, WindowStep)  # noqa: S101
-    return with_edge(plan, Over(NO_EDGE, node, step), below.names)
+    assert isinstance(step, engine.WindowStep)  # noqa: S101
+    return with_edge(plan, engine.Over(NO_EDGE, node, step), below.names)
 
 
 def refusal(what: str) -> QueryError:

@@ -17,23 +17,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from slackwater.engine import plan as engine
 from slackwater.engine.chain import Border, at_every_row, compiled, not_in_one
 from slackwater.engine.columns.arrays import type_name
 from slackwater.engine.columns.rows import ROW_NUMBER, ordering
-from slackwater.engine.plan import (
-    ROW_WISE,
-    AggregateStep,
-    Chain,
-    Compute,
-    DistinctStep,
-    FrequencyStep,
-    NamedTree,
-    ProjectStep,
-    Size,
-    Step,
-    SubqueryStep,
-    WindowStep,
-)
 from slackwater.spark.operator.entry import Entry
 from slackwater.spark.planner.fused.instants import reads_number
 
@@ -101,12 +88,14 @@ def with_expressions(found: Stages, entries: Iterable[Entry]) -> Stages:
     return replace(found, each=tuple(map(spell, found.each)))
 
 
-def expressions_of_spark(steps: Iterable[Step]) -> tuple[str, ...]:
+def expressions_of_spark(steps: Iterable[engine.Step]) -> tuple[str, ...]:
     """Return the expressions that Spark evaluates in these steps, each once."""
-    return tuple(dict.fromkeys(item.tree[1] for step in steps if isinstance(step, Compute) for item in step.items))
+    return tuple(
+        dict.fromkeys(item.tree[1] for step in steps if isinstance(step, engine.Compute) for item in step.items)
+    )
 
 
-def fewest_stages(chain: Chain) -> Stages:
+def fewest_stages(chain: engine.Chain) -> Stages:
     """Return one stage if Spark computes nothing within the chain; the reason names the stages that there could be."""
     found = cut_stages(chain)
     if chain.computed or not found.cuts:
@@ -115,7 +104,7 @@ def fewest_stages(chain: Chain) -> Stages:
     return Stages((replace(one, reason=f"{one.reason}; SET {CHAIN} = true makes it {found}"),))
 
 
-def cut_stages(chain: Chain) -> Stages:
+def cut_stages(chain: engine.Chain) -> Stages:
     """Return the stages of a chain: as few as possible, each as long as possible."""
     if chain.computed:
         _check_computed(chain)
@@ -136,33 +125,33 @@ def cut_stages(chain: Chain) -> Stages:
     return Stages((replace(one, reason=f"{one.reason}; no chain of operators, since {why}") if why else one,))
 
 
-def _check_computed(chain: Chain) -> None:
+def _check_computed(chain: engine.Chain) -> None:
     """Raise an error if Spark would have to compute a column between a window and its aggregate."""
     for place in chain.computed:
-        before = [step for step in chain.steps[:place] if not isinstance(step, ROW_WISE)]
-        if before and isinstance(before[-1], WindowStep) and _is_grouped(chain.steps[place:]):
-            raise not_in_one(step for step in chain.steps if isinstance(step, Compute))
+        before = [step for step in chain.steps[:place] if not isinstance(step, engine.ROW_WISE)]
+        if before and isinstance(before[-1], engine.WindowStep) and _is_grouped(chain.steps[place:]):
+            raise not_in_one(step for step in chain.steps if isinstance(step, engine.Compute))
 
 
-def _obstacle(border: Border, rest: Sequence[Step]) -> str:
+def _obstacle(border: Border, rest: Sequence[engine.Step]) -> str:
     """Return why the steps after a border need more than rows in a known order; an empty text if they do not."""
     for step in rest:
-        if isinstance(step, SubqueryStep):
+        if isinstance(step, engine.SubqueryStep):
             break
-        if isinstance(step, DistinctStep):
+        if isinstance(step, engine.DistinctStep):
             return "DISTINCT compares the rows of one instant"
         if reads_number(step):
             return "row_number counts the rows of all buckets"
     return "" if ordering(border.sample) else "the order of what the buckets would yield at one time is not known"
 
 
-def _rest_of(chain: Chain, border: Border) -> Chain:
+def _rest_of(chain: engine.Chain, border: Border) -> engine.Chain:
     """Return the steps after a border as a chain over the rows at the border."""
     columns = tuple((field.name, type_name(field.type)) for field in border.sample.batch.schema)
     return replace(chain, input=replace(chain.input, columns=columns), steps=chain.steps[border.steps :])
 
 
-def partitioning(chain: Chain) -> Partitioning:
+def partitioning(chain: engine.Chain) -> Partitioning:
     """Return the columns by which all steps of a chain can be partitioned."""
     needs = _Needs({name: name for name in chain.input.names}).of(chain.steps)
     if not needs:
@@ -186,28 +175,28 @@ class _Needs:
     """
 
     origin: dict[str, str | None]
-    window: WindowStep | None = None
+    window: engine.WindowStep | None = None
     by: frozenset[str] = frozenset()
     found: list[Need] = field(default_factory=list)
 
-    def of(self, steps: Sequence[Step]) -> list[Need]:
+    def of(self, steps: Sequence[engine.Step]) -> list[Need]:
         """Return the needs of all steps."""
         for number, step in enumerate(steps):
             self._add_step(step, steps[number + 1 :])
         return self.found
 
-    def _add_step(self, step: Step, rest: Sequence[Step]) -> None:
+    def _add_step(self, step: engine.Step, rest: Sequence[engine.Step]) -> None:
         """Add the needs of a step, and follow the columns through it."""
-        if not isinstance(step, WindowStep) and reads_number(step):
+        if not isinstance(step, engine.WindowStep) and reads_number(step):
             self._need(ROW_NUMBER, frozenset(), "counts every row")
         match step:
-            case ProjectStep(items=items):
+            case engine.ProjectStep(items=items):
                 self.origin = self._origins(items)
-            case FrequencyStep(every=every, by=by, strict=False):
+            case engine.FrequencyStep(every=every, by=by, strict=False):
                 self._need(f"FREQUENCY {_spell_size(every)}", self._inputs(by), "counts every row")
-            case WindowStep():
+            case engine.WindowStep():
                 self._add_window(step, rest)
-            case AggregateStep(group=group, calls=calls):
+            case engine.AggregateStep(group=group, calls=calls):
                 grouped = self._origins(group)
                 if self._holds_by_time():
                     whole = "is by expressions" if group else "of all rows"
@@ -215,14 +204,14 @@ class _Needs:
                         "GROUP BY" if group else "an aggregate", self.by | _without_none(grouped.values()), whole
                     )
                 self.origin = grouped | {call.name: None for call in calls}
-            case DistinctStep():
+            case engine.DistinctStep():
                 self._need("DISTINCT", _without_none(self.origin.values()), "compares rows of all kinds")
-            case Compute(items=items):
+            case engine.Compute(items=items):
                 self.origin |= {item.name: None for item in items}
-            case SubqueryStep():
+            case engine.SubqueryStep():
                 self.window = None
 
-    def _add_window(self, window: WindowStep, rest: Sequence[Step]) -> None:
+    def _add_window(self, window: engine.WindowStep, rest: Sequence[engine.Step]) -> None:
         """Add the needs of a window itself. A range of time has none: those above it say what they need of its rows."""
         self.window, self.by = window, self._inputs(window.by)
         if self._holds_by_time() or (at_every_row(window) and not _is_grouped(rest)):
@@ -241,7 +230,7 @@ class _Needs:
     def _need(self, what: str, columns: frozenset[str], otherwise: str) -> None:
         self.found.append(Need(what if columns else f"{what} {otherwise}", columns))
 
-    def _origins(self, items: Iterable[NamedTree]) -> dict[str, str | None]:
+    def _origins(self, items: Iterable[engine.NamedTree]) -> dict[str, str | None]:
         """Return the column of the input that each item is, or None."""
         return {item.name: self.origin.get(item.tree[1]) if item.tree[0] == "column" else None for item in items}
 
@@ -255,13 +244,13 @@ def _without_none(names: Iterable[str | None]) -> frozenset[str]:
     return frozenset(name for name in names if name is not None)
 
 
-def _is_grouped(steps: Sequence[Step]) -> bool:
+def _is_grouped(steps: Sequence[engine.Step]) -> bool:
     """Return whether an aggregate or DISTINCT reads the rows of the window before these steps."""
-    first = next((step for step in steps if not isinstance(step, ROW_WISE)), None)
-    return isinstance(first, AggregateStep | DistinctStep)
+    first = next((step for step in steps if not isinstance(step, engine.ROW_WISE)), None)
+    return isinstance(first, engine.AggregateStep | engine.DistinctStep)
 
 
-def _spell_size(size: Size) -> str:
+def _spell_size(size: engine.Size) -> str:
     """Return a size in words.
 
     >>> _spell_size(Size(60_000_000, True)), _spell_size(Size(1, False))
