@@ -253,7 +253,7 @@ def _is_grouped(steps: Sequence[engine.Step]) -> bool:
 def _spell_size(size: engine.Size) -> str:
     """Return a size in words.
 
-    >>> _spell_size(Size(60_000_000, True)), _spell_size(Size(1, False))
+    >>> _spell_size(engine.Size(60_000_000, True)), _spell_size(engine.Size(1, False))
     ('60 seconds', '1 tuple')
     """
     if not size.is_time:
