@@ -64,4 +64,4 @@ TYPES = {
     for kind, known in AGGREGATES.items()
     if known.type
 }
-"""How sqlglot is told the types of results."""
+"""How sqlglot is told the types of results. MAX is an example of a function with the type of its argument."""

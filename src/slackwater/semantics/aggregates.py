@@ -233,10 +233,12 @@ class Bits(Fold):
     seen: list[int] = field(default_factory=list)
 
     def add(self, *values: Value) -> None:
-        for value in values:
-            if type(value) not in (int, type(None)):
-                raise QueryError("SW-242", f"{value!r} has no bits to combine", hint="cast it to a whole number")
-            self.seen += [] if value is None else [value]
+        (value,) = values
+        if value is None:
+            return
+        if type(value) is not int:  # True is an int, but has no bits in SQL
+            raise QueryError("SW-242", f"{value!r} has no bits to combine", hint="cast it to a whole number")
+        self.seen.append(value)
 
     def merge(self, later: Bits) -> None:
         self.seen += later.seen

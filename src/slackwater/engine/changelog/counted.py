@@ -21,14 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.living import (
-    CODE,
-    STRUCTURES,
-    LivingTuples,
-    Members,
-    tuples_of,
-    with_code,
-)
+from slackwater.engine.changelog.living import CODE, STRUCTURES, LivingTuples, Members, tuples_of, with_code
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order, located, of_tuples, together
 from slackwater.engine.columns.arrays import (
     LATEST,

@@ -26,14 +26,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from slackwater.engine.changelog.living import (
-    CODE,
-    START,
-    STRUCTURES,
-    LivingTuples,
-    tuples_of,
-    with_code,
-)
+from slackwater.engine.changelog.living import CODE, START, STRUCTURES, LivingTuples, tuples_of, with_code
 from slackwater.engine.changelog.log import (
     TupleLog,
     Tuples,

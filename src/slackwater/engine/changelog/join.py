@@ -13,14 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from slackwater.engine.changelog.living import (
-    START,
-    STRUCTURES,
-    LivingTuples,
-    Members,
-    tuples_of,
-    with_code,
-)
+from slackwater.engine.changelog.living import START, STRUCTURES, LivingTuples, Members, tuples_of, with_code
 from slackwater.engine.changelog.log import TupleLog, Tuples, in_order
 from slackwater.engine.columns.arrays import Bools, Ints, column, picked, positions, sorted_within, true, valid
 from slackwater.engine.columns.keys import Codes, normal

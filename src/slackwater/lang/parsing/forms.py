@@ -127,7 +127,7 @@ FOREIGN = (
         (exp.ArgMin, exp.ArgMax),
         "MIN_BY or MAX_BY with one argument",
         "name the value and the column by which it is chosen: MAX_BY(speed, ts)",
-        lambda node: node.expression is not None and bool(node.args.get("expression")),
+        lambda node: bool(node.args.get("expression")),
     ),
     Foreign(
         (exp.ArgMin, exp.ArgMax),
